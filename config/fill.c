@@ -189,7 +189,11 @@ static int unknown_key(const struct fill *fill, const struct language_row *rows,
     }
     best = text_guess_best(&guess);
     list_keys(rows, scope, known, sizeof known);
-    if (best)
+    if (!best && strcmp(key->text, "rate") == 0)
+        report_add(fill->report, &key->mark, path,
+                   "unknown key here; a source has a `rate`, and so has an output: write "
+                   "`outputs: {NAME: {to: POOL, rate: ...}}` in the pool that sends");
+    else if (best)
         report_add(fill->report, &key->mark, path, "unknown key, did you mean \"%s\"?", best);
     else
         report_add(fill->report, &key->mark, path, "unknown key%s", known);

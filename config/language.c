@@ -88,6 +88,13 @@ static const struct language_row dead_letters[] = {
           .max = 1000000, .help = "dead letters that each pool keeps"),
     VALUE(struct settings_dead_letters, bytes, "bytes", uint64_t, WEIR_SIZE, .fallback = "16MiB",
           .max = INT64_MAX, .help = "bytes of payload that each pool keeps in dead letters"),
+    VALUE(struct settings_dead_letters, file, "file", const char *, WEIR_STRING,
+          .help = "file to which each dead letter is appended and synced before its source is "
+                  "notified; read it with `weir dead --file`; default: none"),
+    VALUE(struct settings_dead_letters, file_size, "file_size", uint64_t, WEIR_SIZE,
+          .fallback = "1GiB", .max = INT64_MAX,
+          .help = "size at which nothing more is appended to `file`, as on a full disk; 0 = no "
+                  "bound"),
     END,
 };
 
@@ -114,7 +121,7 @@ const struct language_row language_host[] = {
     VALUE(struct settings_host, memory, "memory", uint64_t, WEIR_SIZE, .fallback = "0",
           .max = INT64_MAX, .help = "most bytes of payload in the host; 0 = unlimited"),
     SECTION(0, struct settings_host, dead_letters, "dead_letters", dead_letters,
-            .help = "how many dead letters are kept"),
+            .help = "how many dead letters are kept, and where"),
     VALUE(struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
           .help = "reload when the file changes, or a file that it includes or takes a value from"),
     VALUE(

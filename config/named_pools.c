@@ -20,22 +20,45 @@ struct place {
     const char *key;
 };
 
+/* `path` is where the name stands; NULL: memory is out. */
+static int check_name(struct checking *checking, const char *name, const struct mark *mark,
+                      const char *path)
+{
+    uint32_t pool;
+
+    if (!path)
+        return WEIR_ENOMEM;
+    return checking_note(checking,
+                         outputs_find(checking, name, mark, path, checking->report, &pool));
+}
+
 static int check_option(struct checking *checking, const struct settings_use *use,
                         const struct weir_option *row, const struct place *place)
 {
     const char *name = value_of(use, row);
     const struct mark mark = options_mark(use->options, row->name);
-    const char *path;
-    uint32_t pool;
 
     if (!name)
         return WEIR_OK;
-    path = checking_text(checking, "%s%s.%s.%s", place->section, place->owner, place->key,
-                         row->name);
-    if (!path)
-        return WEIR_ENOMEM;
-    return checking_note(checking,
-                         outputs_find(checking, name, &mark, path, checking->report, &pool));
+    return check_name(
+        checking, name, &mark,
+        checking_text(checking, "%s%s.%s.%s", place->section, place->owner, place->key, row->name));
+}
+
+/* The position of a mistake is that of the map; its path has the key. */
+static int check_map(struct checking *checking, const struct settings_use *use,
+                     const struct weir_option *row, const struct place *place)
+{
+    const struct mark mark = options_mark(use->options, row->name);
+    struct weir_map map;
+    int status = WEIR_OK;
+
+    memcpy(&map, (const char *)options_settings(use->options) + row->offset, sizeof map);
+    for (size_t i = 0; i < map.count && status == WEIR_OK; i++)
+        status = check_name(checking, map.items[i].value, &mark,
+                            checking_text(checking, "%s%s.%s.%s.%s", place->section, place->owner,
+                                          place->key, row->name, map.items[i].key));
+    return status;
 }
 
 /* A behaviour whose options are wrong has no options here. */
@@ -45,9 +68,12 @@ static int check_use(struct checking *checking, const struct settings_use *use,
     const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
     int status = WEIR_OK;
 
-    for (; row && row->name && status == WEIR_OK; row++)
+    for (; row && row->name && status == WEIR_OK; row++) {
         if (row->kind == WEIR_POOL)
             status = check_option(checking, use, row, place);
+        else if (row->kind == WEIR_MAP && row->pools)
+            status = check_map(checking, use, row, place);
+    }
     return status;
 }
 

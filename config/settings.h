@@ -38,8 +38,10 @@ enum settings_log_format {
 #define SETTINGS_LEVEL_HOST 4u
 
 struct settings_dead_letters {
-    uint32_t count; /* kept per pool */
-    uint64_t bytes; /* kept per pool */
+    uint32_t count;     /* kept per pool */
+    uint64_t bytes;     /* kept per pool */
+    const char *file;   /* NULL: none */
+    uint64_t file_size; /* bytes; 0 = no bound */
 };
 
 struct settings_log {

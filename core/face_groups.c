@@ -48,7 +48,7 @@ int runtime_send_grouped(struct runtime *runtime, struct group *group, weir_pid 
     struct executor *executor;
     int status;
 
-    if (message->kind == WEIR_REQUEST || (message->reserved & MESSAGE_ORIGIN))
+    if (message->kind == WEIR_REQUEST || (message->reserved & MESSAGE_TRACKED))
         return WEIR_EINVALID;
     if (timeout_ms != 0 && runtime_is_own_thread(runtime))
         return WEIR_EDEADLK;

@@ -4,6 +4,7 @@
 #include "actor/lease.h"
 #include "actor/runtime.h"
 #include "pool/pool.h"
+#include "stats/histogram.h"
 
 #define NS_PER_MS 1000000u
 
@@ -17,6 +18,18 @@ const char *pool_lease_end_name(enum lease_end end)
         [LEASE_HOLDER_FAILED] = "holder_failed",
         [LEASE_MEMBER_FAILED] = "worker_failed",
         [LEASE_REMOVED] = "worker_removed",
+    };
+
+    return names[end];
+}
+
+const char *pool_take_end_name(enum take_end end)
+{
+    static const char *const names[TAKE_ENDS] = {
+        [TAKE_FULL] = "full",
+        [TAKE_EXPIRED] = "expired",
+        [TAKE_CANCELLED] = "cancelled",
+        [TAKE_REFUSED] = "refused",
     };
 
     return names[end];
@@ -68,6 +81,12 @@ static void add_leases(struct pool *pool, struct pool_leases *sum)
     sum->begun += leases->granted;
     for (int end = 0; end < LEASE_ENDS; end++)
         sum->ended[end] += leases->ended[end];
+    for (int end = 0; end < TAKE_ENDS; end++)
+        sum->unserved[end] += leases->unserved[end];
+    sum->failed_free += leases->failed_free;
+    sum->failed_leased += leases->failed_leased;
+    histogram_absorb(&sum->waited, &leases->waited);
+    histogram_absorb(&sum->held, &leases->held);
     for (uint32_t i = 0; i < leases->count; i++)
         sum->leased += is_open(leases->entries[i]);
     pthread_mutex_unlock(&leases->lock);

@@ -16,7 +16,7 @@ static int request(struct runtime *runtime, const struct external_request_option
     if (!executor)
         return WEIR_ENOMEM;
     if (!message)
-        message = options->holder ? lease_make_take(executor, options->holder, "")
+        message = options->holder ? lease_make_take(executor, *options->holder, "")
                                   : message_create(&executor->cache, NULL, 0);
     status = message ? external_request_send(runtime, executor, options, message, out_reference)
                      : WEIR_ENOMEM;
@@ -26,8 +26,8 @@ static int request(struct runtime *runtime, const struct external_request_option
     return status;
 }
 
-int runtime_take(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
-                 uint64_t *out_reference)
+int runtime_take(struct runtime *runtime, const struct lease_holder *holder, weir_pid pool,
+                 uint64_t timeout_ms, uint64_t *out_reference)
 {
     const struct external_request_options options = {
         .to = pool, .timeout_ms = timeout_ms, .takes = true, .holder = holder
@@ -36,8 +36,8 @@ int runtime_take(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64
     return request(runtime, &options, NULL, out_reference);
 }
 
-int runtime_take_wait(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
-                      struct weir_lease *out)
+int runtime_take_wait(struct runtime *runtime, const struct lease_holder *holder, weir_pid pool,
+                      uint64_t timeout_ms, struct weir_lease *out)
 {
     struct external_request_answer answer = { 0 };
     uint64_t reference;

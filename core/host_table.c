@@ -83,4 +83,7 @@ const struct weir_host host_table = {
     .lease_request = host_lease_request,
     .lease_return = host_lease_return,
     .lease_renew = host_lease_renew,
+    .join = host_join,
+    .detach = host_detach,
+    .target = host_target,
 };

@@ -45,6 +45,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     events_init(&runtime->events);
     given_up_init(&runtime->given_up);
     groups_init(&runtime->groups);
+    storing_init(&runtime->storing);
     polls_init(&runtime->polls);
     runtime_init_entries(runtime);
     *out = runtime;
@@ -307,6 +308,7 @@ void runtime_destroy(struct runtime *runtime)
         external_requests_close(runtime->external_requests, &executor->cache);
         slots_visit(&runtime->slots, abandon, executor);
         polls_finish(&runtime->polls, &executor->cache);
+        storing_finish(&runtime->storing, &executor->cache);
         hand_over_all(runtime);
         while (reader_poll(&executor->reader))
             ;

@@ -22,8 +22,10 @@
 
 #include "face/closing.h"
 #include "face/dead_letters.h"
+#include "face/dead_store.h"
 #include "face/figures.h"
 #include "face/groups.h"
+#include "face/histogram.h"
 #include "face/lease_figures.h"
 #include "face/leases.h"
 #include "face/messages.h"

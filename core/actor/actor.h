@@ -117,10 +117,11 @@ enum actor_flags {
     ACTOR_TRAPS_EXITS = 1u << 0,
     ACTOR_WAITS = 1u << 1,   /* a source that said WEIR_WAIT */
     ACTOR_QUICK = 1u << 2,   /* was quick when the clock was read last: see watch_clock */
-    ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text has been read: printing.h */
+    ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text is read: printing.h */
     ACTOR_DEMANDS = 1u << 5, /* takes fewer messages than its behaviour may: demand.h */
     ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
     ACTOR_FAILS = 1u << 6,   /* a kept message was settled as WEIR_FAIL: see turn.c */
+    ACTOR_PLAIN = 1u << 7,   /* see actor_disturb */
 };
 
 /* Whether the actor is to end, and what becomes of its backlog. A later order may be stronger. */
@@ -170,6 +171,17 @@ static inline void actor_call(struct actor *actor)
 static inline bool actor_is_called(const struct actor *actor)
 {
     return atomic_load_explicit(&actor->called, memory_order_relaxed);
+}
+
+/*
+ * After a change that gives the actor something else to do than to handle messages of its normal
+ * lane, or that stops it from doing so: its state, its leaving, its lease, its outbox, its kept,
+ * redelivered and repeated messages, a signal. Its turn checks all of these once, sets ACTOR_PLAIN
+ * when there is nothing, and then checks that flag alone. Owner.
+ */
+static inline void actor_disturb(struct actor *actor)
+{
+    actor->flags &= (uint8_t)~ACTOR_PLAIN;
 }
 
 /* Queues a woken actor to run. */

@@ -123,7 +123,7 @@ static void report_undelivered(struct actor *actor, const struct alarm *alarm, i
                                            .status = status,
                                            .message = &alarm->message->public };
 
-    if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_ORIGIN))
+    if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_TRACKED))
         return;
     callback_begin(actor);
     actor->spec->behaviour->undelivered(&actor->self, actor->memory, &what);
@@ -134,17 +134,19 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
 {
     struct message *message = alarm->message;
     enum dead_reason reason;
+    uint64_t record;
     int status = send_message(actor->runtime, actor->executor, message->to,
                               (enum weir_lane)message->public.lane, message);
 
     if (status == 0)
         return;
     reason = status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET;
-    settle_record(actor, message, reason,
-                  &(struct dead_letter_way){ .to = message->to, .output = DEAD_LETTER_DIRECT },
-                  weir_status_name(status));
+    record = settle_record(
+        actor, message, reason,
+        &(struct dead_letter_way){ .to = message->to, .output = DEAD_LETTER_DIRECT },
+        weir_status_name(status));
     report_undelivered(actor, alarm, status);
-    settle_stray(actor->runtime, actor->executor, message, reason, status);
+    settle_stray(actor->runtime, actor->executor, message, reason, status, record);
 }
 
 /* The entry is complete before the callback, which may add and cancel alarms. */

@@ -61,6 +61,7 @@ void backlog_retry(struct actor *actor, struct message *message)
                         (uint64_t)actor->retry_after_ms * NS_PER_MS;
     settle_hold(actor);
     message_list_append(&place->retries, message);
+    actor_disturb(actor);
     note_retries(actor);
     actor_ext_arm(actor, message->again_ns);
 }
@@ -79,6 +80,7 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns) {
             message_queue_append(&actor->front, message);
+            actor_disturb(actor);
             continue;
         }
         if (message->again_ns < next)
@@ -109,6 +111,7 @@ static struct message *take_backlog(struct actor *actor)
 static void hold_in(struct actor *actor, struct message_queue *queue, struct message *message)
 {
     settle_hold(actor);
+    actor_disturb(actor);
     message_queue_append(queue, message);
 }
 

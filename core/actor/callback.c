@@ -1,16 +1,5 @@
 #include "actor/callback.h"
 
-__attribute__((noinline)) void callback_note_actor(const struct actor *actor)
-{
-    const struct place *place = actor->place;
-    struct note *note = actor->executor->note;
-
-    note->label = actor->spec->label;
-    note->place = place ? place->label : NULL;
-    note->worker = place ? place->index : 0;
-    actor->executor->noted = actor->spec;
-}
-
 void callback_may_block(struct actor *actor)
 {
     struct executor *executor = actor->executor;

@@ -12,7 +12,16 @@
 
 /* Writes the actor into the crash note. Before the first callback of a
  * turn, and after the spec was replaced in a turn. */
-void callback_note_actor(const struct actor *actor);
+static inline void callback_note_actor(const struct actor *actor)
+{
+    const struct place *place = actor->place;
+    struct note *note = actor->executor->note;
+
+    note->label = actor->spec->label;
+    note->place = place ? place->label : NULL;
+    note->worker = place ? place->index : 0;
+    actor->executor->noted = actor->spec;
+}
 
 /* Called after callback_begin, when the callback may block although its behaviour is not flagged
  * so. */
@@ -20,8 +29,8 @@ void callback_may_block(struct actor *actor);
 /* At the end of a callback that may block. */
 void callback_has_blocked(struct executor *executor);
 
-/* As callback_begin, about a message with this tag. */
-static inline void callback_begin_with(struct actor *actor, const struct weir_tag *tag)
+/* The part of a callback's begin that is the same for each behaviour. */
+static inline void callback_note(struct actor *actor, const struct weir_tag *tag)
 {
     struct executor *executor = actor->executor;
 
@@ -30,10 +39,31 @@ static inline void callback_begin_with(struct actor *actor, const struct weir_ta
         callback_note_actor(actor);
     executor->note->tag = tag;
     executor->note->inside = true;
+}
+
+/* Around a callback of a plain actor (see actor_disturb), whose behaviour is not flagged as
+ * blocking. */
+static inline void callback_begin_plain(struct actor *actor, const struct weir_tag *tag)
+{
+    callback_note(actor, tag);
+    executor_enter_callback(actor->executor);
+}
+
+static inline void callback_end_plain(struct executor *executor)
+{
+    executor_leave_callback(executor);
+    executor->current = NULL;
+    executor->note->inside = false; /* the rest stays, for a later crash that it causes */
+}
+
+/* As callback_begin, about a message with this tag. */
+static inline void callback_begin_with(struct actor *actor, const struct weir_tag *tag)
+{
+    callback_note(actor, tag);
     if (__builtin_expect(actor->spec->behaviour->flags & WEIR_BLOCKING, false))
         callback_may_block(actor);
     else
-        executor_enter_callback(executor);
+        executor_enter_callback(actor->executor);
 }
 
 /* Begins a callback about the current message, if there is one. */
@@ -46,11 +76,9 @@ static inline void callback_end(struct actor *actor)
 {
     struct executor *executor = actor->executor;
 
-    executor_leave_callback(executor);
+    callback_end_plain(executor);
     if (__builtin_expect(executor->blocking, false))
         callback_has_blocked(executor);
-    executor->current = NULL;
-    executor->note->inside = false; /* the rest stays, for a later crash that it causes */
 }
 
 /* Around a call into the host by a callback that may block. Out of line: a call by any other

@@ -1,6 +1,7 @@
 #include "actor/children.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct children *children_of(const struct place *place)
 {
@@ -17,9 +18,10 @@ struct children *children_get(struct actor *actor)
     if (children || !place)
         return children;
     above = place->child ? place->child->of : NULL;
-    children = calloc(1, sizeof *children);
+    children = aligned_alloc(alignof(struct children), sizeof *children);
     if (!children)
         return NULL;
+    memset((void *)children, 0, sizeof *children);
     pthread_mutex_init(&children->lock, NULL);
     list_init(&children->list);
     children->depth = above ? above->depth + 1 : 1;

@@ -17,6 +17,7 @@
 #define ACTOR_CHILDREN_H
 
 #include <pthread.h>
+#include <stdalign.h>
 
 #include "actor/progress.h"
 #include "base/list.h"
@@ -33,9 +34,11 @@ struct children {
     uint32_t next_index;                /* owner: numbers its children */
     uint32_t depth;                     /* const: of the children; the first ones have 1 */
     struct children *root;              /* const: the ancestor with the common budget */
-    _Atomic uint32_t used;              /* of the root: counts all descendants */
     struct actor *parent;               /* const */
     weir_pid parent_pid;                /* const */
+    /* Of the root: counts all descendants. Each of them writes it when it is spawned and when it
+     * ends. */
+    alignas(64) _Atomic uint32_t used;
 };
 
 struct child {

@@ -143,6 +143,7 @@ uint32_t control_take(struct actor *actor)
     uint32_t signals;
     struct message *message;
 
+    actor_disturb(actor);
     /* Before the take: a call that comes with something later is not cleared. */
     atomic_store_explicit(&actor->called, false, memory_order_relaxed);
     message = control_queue_take(&actor->mailbox, &signals);
@@ -152,7 +153,7 @@ uint32_t control_take(struct actor *actor)
         sort(actor, message);
         message = next;
     }
-    return obey(actor, signals);
+    return signals ? obey(actor, signals) : 0;
 }
 
 static void linked_ended(struct actor *actor, struct message *message)

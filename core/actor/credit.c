@@ -42,7 +42,7 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
         owner->ops->credit(owner, places, returned.pulled, executor);
 }
 
-void credit_unmark(const struct credit *credit, struct actor *actor)
+__attribute__((noinline)) void credit_unmark(const struct credit *credit, struct actor *actor)
 {
     struct owner *owner = place_member_of(actor);
 

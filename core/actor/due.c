@@ -46,6 +46,7 @@ uint32_t due_run(struct actor *actor)
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
     next = earlier(deadlines_next(actor->ext), backlog_time(actor, now));
     next = earlier(next, restart_time(actor, now));
+    lease_leave_time(actor, now);
     next = earlier(next, leave_time(actor, now));
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));

@@ -36,10 +36,18 @@ static void bounce(struct runtime *runtime, struct executor *executor, weir_pid 
     else if (message->public.kind == MESSAGE_REPLY)
         request_bounce(runtime, executor, ended, message);
     else
-        settle_stray(runtime, executor, message, DEAD_TERMINATED, WEIR_ETERMINATED);
+        settle_stray(runtime, executor, message, DEAD_TERMINATED, WEIR_ETERMINATED, 0);
 }
 
-static void bounce_all(struct actor *actor, struct executor *executor, weir_pid ended)
+/* Relaxed: the release of the slot finds later messages, because it waits for all senders. */
+static bool has_other(const struct actor *actor)
+{
+    return mailbox_has_other(&actor->mailbox) ||
+           atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed);
+}
+
+__attribute__((noinline)) static void bounce_each(struct actor *actor, struct executor *executor,
+                                                  weir_pid ended)
 {
     struct message_queue *queues[] = { &actor->control, &actor->urgent, &actor->high };
     struct message *message;
@@ -48,9 +56,7 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         while ((message = message_queue_take(queues[i])))
             bounce(actor->runtime, executor, ended, message);
-    /* Relaxed: the release of the slot finds later messages, because it waits for all senders. */
-    if (!mailbox_has_other(&actor->mailbox) &&
-        !atomic_load_explicit(&actor->mailbox.other, memory_order_relaxed))
+    if (!has_other(actor))
         return;
     message = control_queue_take(&actor->mailbox, &signals);
     while (message) {
@@ -59,6 +65,14 @@ static void bounce_all(struct actor *actor, struct executor *executor, weir_pid 
         bounce(actor->runtime, executor, ended, message);
         message = next;
     }
+}
+
+/* Answers the messages beside the normal lane; most actors end without any. */
+static inline void bounce_all(struct actor *actor, struct executor *executor, weir_pid ended)
+{
+    if (has_other(actor) || !message_queue_is_empty(&actor->control) ||
+        !message_queue_is_empty(&actor->urgent) || !message_queue_is_empty(&actor->high))
+        bounce_each(actor, executor, ended);
 }
 
 /* Runs after the grace period: no thread is between finding the actor and sending to it. */
@@ -104,6 +118,8 @@ static void drop_spec_and_place(struct actor *actor)
 {
     spec_unref(actor->spec);
     actor->spec = NULL;
+    if (actor->place && actor->place->labels)
+        names_unlabel(&actor->runtime->names, actor->place->labels);
     children_destroy(actor->place);
     place_destroy(actor->place);
     actor->place = NULL;

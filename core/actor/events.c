@@ -442,7 +442,7 @@ int events_publish(struct runtime *runtime, struct executor *executor, uint64_t 
 
     if (!event)
         return WEIR_EUNKNOWN;
-    if (message->public.reserved & MESSAGE_ORIGIN)
+    if (message->public.reserved & MESSAGE_TRACKED)
         return WEIR_EINVALID;
     message->public.kind = WEIR_EVENT;
     /* Later subscribers get the next event. */

@@ -17,16 +17,17 @@
 
 struct cache;
 struct executor;
+struct lease_holder;
 struct runtime;
 
 struct external_request_options {
     weir_pid to;
     enum weir_lane lane;
     uint64_t timeout_ms;
-    bool inspects;                  /* a control message, for inspect_arrived */
-    bool takes;                     /* a lease of a member of `to` */
-    weir_pid holder;                /* of that lease; 0: the program */
-    const struct weir_lease *under; /* in place of `to`; NULL: no lease */
+    bool inspects;                     /* a control message, for inspect_arrived */
+    bool takes;                        /* a lease of a member of `to` */
+    const struct lease_holder *holder; /* of that lease; NULL: the program */
+    const struct weir_lease *under;    /* in place of `to`; NULL: no lease */
     /* Called when the answer is there, on the answering thread, under the lock of the table: it
      * must not call back. May be NULL. */
     void (*on_answer)(void *context);

@@ -2,6 +2,7 @@
 
 #include "actor/actor.h"
 #include "actor/deliver.h"
+#include "message/join.h"
 
 struct message *fan_out_copy(struct fan_out *fan_out)
 {
@@ -15,6 +16,8 @@ struct message *fan_out_copy(struct fan_out *fan_out)
         fan_out->full = true;
         return NULL;
     }
+    if ((fan_out->message->public.reserved & ~copy->public.reserved) & MESSAGE_JOINED)
+        join_add(copy, fan_out->message);
     copy->public.reserved &= ~(uint32_t)MESSAGE_BOUND;
     return copy;
 }

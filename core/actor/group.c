@@ -5,10 +5,8 @@
 #include "actor/runtime.h"
 #include "dispatch/futex.h"
 
-#define COUNT_MASK ((uint32_t)GROUP_DROPPED - 1u)
 /* The size of struct weir_group_ended in its first version: all of it. */
 #define ENDED_SIZE_MIN (offsetof(struct weir_group_ended, open) + sizeof(uint64_t))
-#define OPEN_MAX (1u << 28) /* half of the count: many threads may go past it at the same time */
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -54,11 +52,24 @@ static void free_group(struct retired *retired, struct reader *reader)
     free((struct group *)(void *)((char *)retired - offsetof(struct group, retired)));
 }
 
-/* No message and no program refers to it any more. */
+/* Messages that have joined and not ended. seq_cst: what has ended is read first, so none was open
+ * at the moment of that read if the counts are equal. */
+static uint64_t count_open(struct group *group)
+{
+    uint64_t ended = atomic_load_explicit(&group->ended, memory_order_seq_cst);
+    uint64_t parted = atomic_load_explicit(&group->parted, memory_order_seq_cst);
+
+    return atomic_load_explicit(&group->joined, memory_order_seq_cst) - parted - ended;
+}
+
+/* The program has dropped the group, and no message is open. */
 static void retire(struct group *group, struct executor *executor)
 {
     struct groups *groups = &group->runtime->groups;
 
+    /* Relaxed: it chooses one of several threads that saw the end. */
+    if (atomic_fetch_or_explicit(&group->bits, GROUP_RETIRED, memory_order_relaxed) & GROUP_RETIRED)
+        return;
     pthread_mutex_lock(&groups->lock);
     list_remove(&group->link);
     pthread_mutex_unlock(&groups->lock);
@@ -69,13 +80,12 @@ static void retire(struct group *group, struct executor *executor)
 void group_destroy(struct group *group)
 {
     struct executor *executor = group ? runtime_enter(group->runtime) : NULL;
-    uint32_t open;
 
     if (!executor)
         return; /* without memory the runtime frees it at its end */
-    /* [G1] acq_rel pairs with [G2]: one of the two sees that it is the last. */
-    open = atomic_fetch_or_explicit(&group->open, GROUP_DROPPED, memory_order_acq_rel);
-    if ((open & COUNT_MASK) == 0)
+    /* [G1] seq_cst pairs with [G2]: one of the two sees that it is the last. */
+    (void)atomic_fetch_or_explicit(&group->bits, GROUP_DROPPED, memory_order_seq_cst);
+    if (count_open(group) == 0)
         retire(group, executor);
     runtime_leave(executor);
 }
@@ -94,37 +104,37 @@ void groups_wake(struct groups *groups)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-/* A message is not open any more. */
-static void end_one(struct group *group, struct executor *executor)
+/* None is open, and somebody wants to know. `executor` is NULL as in group_part. */
+static void act_on_end(struct group *group, struct executor *executor, uint32_t bits)
 {
-    /* [G2] acq_rel pairs with [G1], and with [G3]: the thread that waited sees what the handlers
-     * wrote. */
-    uint32_t open = atomic_fetch_sub_explicit(&group->open, 1, memory_order_acq_rel) - 1;
-
-    if ((open & COUNT_MASK) != 0)
-        return;
-    if (open & GROUP_DROPPED) {
+    if (bits & GROUP_DROPPED) {
         if (executor)
             retire(group, executor);
         return;
     }
-    if (!(open & GROUP_WAITED))
-        return;
-    (void)atomic_fetch_and_explicit(&group->open, ~(uint32_t)GROUP_WAITED, memory_order_acq_rel);
+    (void)atomic_fetch_and_explicit(&group->bits, ~(uint32_t)GROUP_WAITED, memory_order_seq_cst);
     /* [G4] release pairs with [G5]: a thread that sets GROUP_WAITED before the line above has read
      * `ends` before, and so does not sleep. */
     atomic_fetch_add_explicit(&group->ends, 1, memory_order_release);
     futex_wake_all(&group->ends);
 }
 
+/* After an addition to one of the counts of messages that are not open any more. */
+static void check_end(struct group *group, struct executor *executor)
+{
+    /* [G2] seq_cst, after the addition, which was seq_cst, too: a thread that sets a bit sees that
+     * addition, or its bit is seen here. */
+    uint32_t bits = atomic_load_explicit(&group->bits, memory_order_seq_cst);
+
+    if (bits && count_open(group) == 0)
+        act_on_end(group, executor, bits);
+}
+
 int group_join(struct group *group, struct message *message)
 {
     if (group_is_cancelled(group))
         return WEIR_ECANCELLED;
-    /* Relaxed, both: the mailbox publishes the message, and the count only grows before that. */
-    if ((atomic_load_explicit(&group->open, memory_order_relaxed) & COUNT_MASK) >= OPEN_MAX)
-        return WEIR_EFULL;
-    atomic_fetch_add_explicit(&group->open, 1, memory_order_relaxed);
+    /* Relaxed: the mailbox publishes the message, and it ends after that. */
     atomic_fetch_add_explicit(&group->joined, 1, memory_order_relaxed);
     message->public.reserved |= MESSAGE_ORIGIN;
     message->origin = 0;
@@ -135,8 +145,19 @@ int group_join(struct group *group, struct message *message)
 void group_part(struct group *group, struct message *message, struct executor *executor)
 {
     message->public.reserved &= ~(uint32_t)MESSAGE_ORIGIN;
-    atomic_fetch_sub_explicit(&group->joined, 1, memory_order_relaxed);
-    end_one(group, executor);
+    atomic_fetch_add_explicit(&group->parted, 1, memory_order_seq_cst);
+    check_end(group, executor);
+}
+
+void group_add_ended(struct executor *executor)
+{
+    struct group *group = executor->ended_of;
+    uint32_t count = executor->ended_count;
+
+    executor->ended_count = 0;
+    /* [G3] seq_cst, so release: the thread that waited sees what the handlers wrote. */
+    atomic_fetch_add_explicit(&group->ended, count, memory_order_seq_cst);
+    check_end(group, executor);
 }
 
 static void note_error(struct group *group, int error)
@@ -160,14 +181,19 @@ void group_note_error(const struct weir_message *message, int error)
 
 void group_message_ended(struct group *group, struct executor *executor, int status)
 {
-    /* Relaxed: published by [G2]. */
+    /* Relaxed: published by [G3]. */
     if (status == WEIR_ECANCELLED) {
         atomic_fetch_add_explicit(&group->unbegun, 1, memory_order_relaxed);
     } else if (status != 0) {
         atomic_fetch_add_explicit(&group->failed, 1, memory_order_relaxed);
         note_error(group, status);
     }
-    end_one(group, executor);
+    if (executor->ended_of != group)
+        group_flush(executor);
+    executor->ended_of = group;
+    executor->ended_count++;
+    if (!executor_is_in_turn(executor))
+        group_flush(executor);
 }
 
 /* --- the program ---------------------------------------------------------------------------- */
@@ -188,11 +214,11 @@ static bool sleep_until_ended(struct group *group, uint64_t timeout_ms)
     for (;;) {
         /* [G5] acquire pairs with [G4]. */
         uint32_t ends = atomic_load_explicit(&group->ends, memory_order_acquire);
-        /* [G3] acquire pairs with [G2]. */
-        uint32_t open = atomic_fetch_or_explicit(&group->open, GROUP_WAITED, memory_order_acq_rel);
         uint64_t now;
 
-        if ((open & COUNT_MASK) == 0)
+        /* [G1] as in group_destroy; the count that follows pairs with [G3]. */
+        (void)atomic_fetch_or_explicit(&group->bits, GROUP_WAITED, memory_order_seq_cst);
+        if (count_open(group) == 0)
             return true;
         now = clock_now_ns(&clock);
         if (now >= deadline_ns || runtime_is_ending(group->runtime))
@@ -203,10 +229,11 @@ static bool sleep_until_ended(struct group *group, uint64_t timeout_ms)
 
 static void show(struct group *group, struct weir_group_ended *out)
 {
-    /* Acquire pairs with [G2]: what has ended is counted below. */
-    uint32_t open = atomic_load_explicit(&group->open, memory_order_acquire) & COUNT_MASK;
+    /* [G3] seq_cst, so acquire: what has ended is counted below. */
+    uint64_t open = count_open(group);
     /* Relaxed: figures; exact when none is open and none is sent. */
-    uint64_t joined = atomic_load_explicit(&group->joined, memory_order_relaxed);
+    uint64_t joined = atomic_load_explicit(&group->joined, memory_order_relaxed) -
+                      atomic_load_explicit(&group->parted, memory_order_relaxed);
     uint64_t failed = atomic_load_explicit(&group->failed, memory_order_relaxed);
     uint64_t unbegun = atomic_load_explicit(&group->unbegun, memory_order_relaxed);
     uint64_t others = failed + unbegun + open;

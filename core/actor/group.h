@@ -10,9 +10,12 @@
  *      group_join --> sent --> settled --> group_message_ended
  *           \-> refused --> group_part
  *
- * A message costs one read-modify-write when it is sent and one when it ends. The group is freed
- * after group_destroy and after its last message, by the executor of the thread that came last,
- * because other threads in a read section may still look at it.
+ * A message costs one read-modify-write when it is sent, of a line that only senders write. The
+ * messages that end in one turn cost one more together: the executor counts them, and adds them to
+ * the group at the end of the turn, and before a message that is not of the group or may take long
+ * (group_flush). So a group ends, for those who wait, with its last message. The
+ * group is freed after group_destroy and after its last message, by the executor of the thread that
+ * came last, because other threads in a read section may still look at it.
  *
  * Any thread, any operation; group_message_ended in a read section.
  */
@@ -23,7 +26,7 @@
 #include <stdatomic.h>
 
 #include "base/list.h"
-#include "dispatch/reclaim.h"
+#include "dispatch/layout.h"
 #include "face/groups.h"
 #include "message/message.h"
 
@@ -31,23 +34,30 @@ struct executor;
 struct groups;
 
 struct group {
-    struct retired retired;              /* after the last use */
-    struct runtime *runtime;             /* const */
-    struct list link;                    /* lock of the groups */
-    bool stops_at_error;                 /* const */
-    _Atomic bool cancelled;              /* written once, read before each message */
-    alignas(64) _Atomic uint64_t joined; /* written by those who send */
-    alignas(64) _Atomic uint32_t open;   /* messages, and enum group_bits; by all */
-    _Atomic uint32_t ends;               /* futex: counts the times that none was open */
+    struct retired retired;  /* after the last use */
+    struct runtime *runtime; /* const */
+    struct list link;        /* lock of the groups */
+    bool stops_at_error;     /* const */
+    _Atomic bool cancelled;  /* written once, read before each message */
+    _Atomic uint32_t bits;   /* enum group_bits; read after each addition to `ended` */
+
+    /* By those who send. */
+    alignas(64) _Atomic uint64_t joined;
+    _Atomic uint64_t parted; /* of these, those that were refused */
+
+    /* By those who end messages: once a turn, and for each one that is not done. */
+    alignas(64) _Atomic uint64_t ended;
     _Atomic uint64_t failed;
     _Atomic uint64_t unbegun; /* cancelled before they began */
     _Atomic int first_error;
+    _Atomic uint32_t ends; /* futex: counts the times that none was open */
 };
 
-/* Of group.open. */
+/* Of group.bits. */
 enum group_bits {
-    GROUP_WAITED = 1u << 30,  /* a thread sleeps until none is open */
-    GROUP_DROPPED = 1u << 29, /* the last message frees the group */
+    GROUP_WAITED = 1u << 0,  /* a thread sleeps until none is open */
+    GROUP_DROPPED = 1u << 1, /* the last message frees the group */
+    GROUP_RETIRED = 1u << 2, /* a thread has begun to do so */
 };
 
 void groups_init(struct groups *groups);
@@ -56,8 +66,7 @@ void groups_finish(struct groups *groups);
 /* Wakes all threads that wait for a group: they look again. */
 void groups_wake(struct groups *groups);
 
-/* Makes a message that is about to be sent one of the group. WEIR_ECANCELLED; WEIR_EFULL: there are
- * too many. */
+/* Makes a message that is about to be sent one of the group. WEIR_ECANCELLED. */
 int group_join(struct group *group, struct message *message);
 
 /* Takes that back: the message was refused. `executor` is NULL without memory for one: the runtime
@@ -72,8 +81,19 @@ static inline struct group *group_of(const struct message *message)
     return (struct group *)(uintptr_t)message->token;
 }
 
-/* A message of the group has ended: with `status` if it is dead, else 0. */
+/* A message of the group has ended: with `status` if it is dead, else 0. In a turn, waiting threads
+ * wake after group_flush. */
 void group_message_ended(struct group *group, struct executor *executor, int status);
+
+/* As group_flush, when there is something to add. */
+void group_add_ended(struct executor *executor);
+
+/* Adds the messages that ended in this turn to their group. Owner. */
+static inline void group_flush(struct executor *executor)
+{
+    if (executor->ended_count)
+        group_add_ended(executor);
+}
 
 static inline bool group_is_cancelled(const struct group *group)
 {

@@ -1,7 +1,5 @@
 #include "actor/handling.h"
 
-#include "actor/actor_ext.h"
-#include "actor/callback.h"
 #include "actor/misuse.h"
 #include "actor/restart.h"
 #include "actor/verdict.h"
@@ -30,8 +28,7 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
         verdict_finish(actor, message, verdict);
 }
 
-/* Carries out the verdict of `handle`. `current` is NULL when the message was forwarded. */
-static void finish(struct actor *actor, int verdict)
+void handling_finish(struct actor *actor, int verdict)
 {
     struct message *message = actor->current;
 
@@ -60,5 +57,5 @@ void handling_run(struct actor *actor, struct message *message)
     }
     actor->flags &= (uint8_t)~ACTOR_WAITS;
     atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
-    finish(actor, verdict);
+    handling_finish(actor, verdict);
 }

@@ -76,13 +76,27 @@ int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
     return status;
 }
 
+/* What is emitted while a message with an origin is in hand joins that origin, also when it is
+ * refused now. */
+__attribute__((noinline)) static int join_current(struct actor *actor, struct message *message)
+{
+    if (!origin_is_followed(actor->current) ||
+        (message->public.reserved & (MESSAGE_TRACKED | MESSAGE_DETACHED)))
+        return 0;
+    return origin_join(message, actor->current);
+}
+
 int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
     int status = WEIR_EINVALID;
 
     if (giving_begin(actor, message_of(message))) {
-        status = output_emit(actor, output, message_of(message));
+        status = 0;
+        if (actor->current && (actor->current->public.reserved & MESSAGE_TRACKED))
+            status = join_current(actor, message_of(message));
+        if (status == 0)
+            status = output_emit(actor, output, message_of(message));
         if (status != 0)
             status = refused(actor, message_of(message), status);
     }
@@ -145,7 +159,7 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
         return WEIR_EINVALID;
     message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND |
                                             MESSAGE_DIRECT);
-    if (!(flags & MESSAGE_ORIGIN)) {
+    if (!(flags & MESSAGE_TRACKED)) {
         message->public.attempt = 1;
         message->public.reserved %= MESSAGE_FAILURE;
     }

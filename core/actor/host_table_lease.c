@@ -1,5 +1,6 @@
 #include "actor/host_table_lease.h"
 
+#include "actor/actor_ext.h"
 #include "actor/callback.h"
 #include "actor/giving.h"
 #include "actor/lease.h"
@@ -8,7 +9,10 @@
 
 static int take(struct actor *actor, const struct request_options *options, uint64_t *out_reference)
 {
-    struct message *message = lease_make_take(actor->executor, actor_pid(actor), place_path(actor));
+    const struct actor_ext *ext = actor_ext_get(actor);
+    const struct lease_holder holder = { actor_pid(actor), ext ? ext->life : 0 };
+    struct message *message = ext ? lease_make_take(actor->executor, holder, place_path(actor))
+                                  : NULL;
     int status = message ? request_send(actor, options, message, out_reference) : WEIR_ENOMEM;
 
     if (status != 0)

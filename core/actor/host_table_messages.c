@@ -49,6 +49,40 @@ int host_set_origin(struct weir_self *self, struct weir_message *message, uint64
     return origin_set(actor_of_self(self), message_of(message), token);
 }
 
+/* The current message or a kept one. Compares addresses first: it may be settled and freed. */
+static bool is_in_hand(const struct actor *actor, const struct message *message)
+{
+    return message == actor->current ||
+           message_list_find(&actor->kept, (uint64_t)(uintptr_t)message);
+}
+
+/* True when the message is the plugin's, and nobody is notified of its outcome; else misuse is
+ * reported. */
+static bool is_free(struct actor *actor, const struct message *message)
+{
+    if (message->public.reserved & (MESSAGE_GIVEN | MESSAGE_KEPT) || message == actor->current)
+        return giving_refused(actor);
+    return !(message->public.reserved & MESSAGE_TRACKED);
+}
+
+int host_join(struct weir_self *self, struct weir_message *message, struct weir_message *with)
+{
+    struct actor *actor = actor_of_self(self);
+
+    if (!is_free(actor, message_of(message)) || !is_in_hand(actor, message_of(with)))
+        return WEIR_EINVALID;
+    return origin_is_followed(message_of(with)) ? origin_join(message_of(message), message_of(with))
+                                                : 0;
+}
+
+int host_detach(struct weir_self *self, struct weir_message *message)
+{
+    if (!is_free(actor_of_self(self), message_of(message)))
+        return WEIR_EINVALID;
+    message->reserved |= MESSAGE_DETACHED;
+    return 0;
+}
+
 int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
                     uint32_t count)
 {

@@ -10,6 +10,8 @@
 struct weir_message *host_message_new(struct weir_self *self, const struct weir_tag *tag,
                                       size_t size);
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token);
+int host_join(struct weir_self *self, struct weir_message *message, struct weir_message *with);
+int host_detach(struct weir_self *self, struct weir_message *message);
 int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *const *messages,
                     uint32_t count);
 int host_stash(struct weir_self *self, struct weir_message *message);

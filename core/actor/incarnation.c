@@ -188,6 +188,7 @@ static void settle_in_hand(struct actor *actor, enum dead_reason kept)
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&again, message);
     actor->front = again;
+    actor_disturb(actor);
 }
 
 void incarnation_close(struct actor *actor, enum weir_end_reason reason)
@@ -196,7 +197,7 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 
     if (actor->kept.count > 0 && reason == WEIR_END_NORMAL) /* the behaviour chose to end */
         misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
-    lease_drop(actor);
+    lease_drop(actor, failed);
     settle_in_hand(actor, failed ? DEAD_CRASHED : DEAD_KEPT);
     finish_life(actor, reason);
 }
@@ -204,7 +205,7 @@ void incarnation_close(struct actor *actor, enum weir_end_reason reason)
 void incarnation_close_for_restart(struct actor *actor)
 {
     (void)stash_give(actor, UINT32_MAX);
-    lease_drop(actor);
+    lease_drop(actor, false);
     settle_in_hand(actor, DEAD_CRASHED);
     finish_life(actor, WEIR_END_SHUTDOWN);
 }

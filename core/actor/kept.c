@@ -20,6 +20,7 @@ void kept_add(struct actor *actor, struct message *message)
     message->public.reserved |= MESSAGE_KEPT;
     message->kept_ns = actor->executor->now_ns;
     message_list_append(&actor->kept, message);
+    actor_disturb(actor);
     /* When memory is out, there is no warning. */
     if (limit && actor_ext_get(actor))
         actor_ext_arm(actor, message->kept_ns + limit);

@@ -48,7 +48,8 @@ struct message *lease_release(struct actor *actor, struct lease *lease)
     return take;
 }
 
-struct message *lease_make_take(struct executor *executor, weir_pid holder, const char *path)
+struct message *lease_make_take(struct executor *executor, struct lease_holder holder,
+                                const char *path)
 {
     const size_t size = strlen(path) + sizeof "";
     struct message *take = message_create(&executor->cache, NULL,
@@ -58,7 +59,7 @@ struct message *lease_make_take(struct executor *executor, weir_pid holder, cons
     if (!take)
         return NULL;
     taker = take->public.data;
-    taker->pid = holder;
+    taker->holder = holder;
     memcpy(taker->path, path, size);
     return take;
 }
@@ -77,7 +78,7 @@ static void name_holder(const struct lease *lease, char name[PLACE_PATH_MAX])
         (void)snprintf(name, PLACE_PATH_MAX, "outside");
 }
 
-static void log_revoked(const struct actor *actor, const struct lease *lease, enum lease_end why)
+void lease_log_revoked(const struct actor *actor, enum lease_end why)
 {
     static const char *const reasons[LEASE_ENDS] = {
         [LEASE_FAILED] = "returned as failed",
@@ -85,6 +86,7 @@ static void log_revoked(const struct actor *actor, const struct lease *lease, en
         [LEASE_HOLDER_FAILED] = "its holder failed",
         [LEASE_REMOVED] = "the worker has to leave",
     };
+    const struct lease *lease = lease_of(actor);
     char holder[PLACE_PATH_MAX];
 
     name_holder(lease, holder);
@@ -98,26 +100,31 @@ static void log_revoked(const struct actor *actor, const struct lease *lease, en
                                                       : "the worker is closed and opened again"));
 }
 
-void lease_revoke(struct actor *actor, enum lease_end why)
+void lease_count_unserved(const struct actor *actor, enum dead_reason reason)
 {
-    struct lease *lease = lease_of(actor);
+    const struct owner *owner = place_member_of(actor);
 
-    log_revoked(actor, lease, why);
-    settle_done(actor, lease_release(actor, lease));
+    if (owner && owner->leases)
+        leases_count_unserved(owner->leases, reason);
 }
 
-void lease_remove(struct actor *actor)
+bool lease_remove(struct actor *actor)
 {
     struct lease *lease = lease_of(actor);
 
-    if (lease && !lease_keeps_worker(leases_close(lease, LEASE_REMOVED)))
-        lease_revoke(actor, LEASE_REMOVED);
+    if (!lease || lease_keeps_worker(leases_close(lease, LEASE_REMOVED)))
+        return false;
+    lease_log_revoked(actor, LEASE_REMOVED);
+    return true;
 }
 
-void lease_drop(struct actor *actor)
+void lease_drop(struct actor *actor, bool failed)
 {
+    const struct owner *owner = place_member_of(actor);
     struct lease *lease = lease_of(actor);
 
+    if (failed && owner && (lease || leases_are_given(owner->leases)))
+        leases_count_failure(owner->leases, lease != NULL);
     if (!lease)
         return;
     (void)leases_close(lease, LEASE_MEMBER_FAILED);

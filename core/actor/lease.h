@@ -16,6 +16,7 @@
 
 #include "actor/leases.h"
 #include "actor/place.h"
+#include "face/leases.h"
 
 /* The member's lease; NULL: it is free. */
 static inline struct lease *lease_of(const struct actor *actor)
@@ -30,19 +31,20 @@ static inline struct lease *lease_of(const struct actor *actor)
 
 /* The payload of a TAKE; empty when the program itself takes. */
 struct lease_taker {
-    weir_pid pid;
+    struct lease_holder holder;
     char path[]; /* for people; "" when it is not known */
 };
 
 /* Holds the lease of a TAKE: a worker, or 0, the program. */
 static inline weir_pid lease_holder_of(const struct message *take)
 {
-    return take->public.size ? ((const struct lease_taker *)take->public.data)->pid
+    return take->public.size ? ((const struct lease_taker *)take->public.data)->holder.pid
                              : take->public.from;
 }
 
 /* A TAKE for this holder, owned by the caller; NULL: memory is out. */
-struct message *lease_make_take(struct executor *executor, weir_pid holder, const char *path);
+struct message *lease_make_take(struct executor *executor, struct lease_holder holder,
+                                const char *path);
 
 /* True: the lease has ended, and the member is to be released. */
 static inline bool lease_is_over(const struct actor *actor)
@@ -79,13 +81,17 @@ static inline bool lease_keeps_worker(enum lease_end end)
 /* The member is free. Returns the TAKE, owned. */
 struct message *lease_release(struct actor *actor, struct lease *lease);
 
-/* Logs that a lease, which is over, was taken back, and releases the member. */
-void lease_revoke(struct actor *actor, enum lease_end why);
+/* Counts a TAKE that the actor settles as dead. */
+void lease_count_unserved(const struct actor *actor, enum dead_reason reason);
 
-/* The member has to leave, and its time is over. */
-void lease_remove(struct actor *actor);
+/* Logs that a lease, which is over, was taken back. */
+void lease_log_revoked(const struct actor *actor, enum lease_end why);
 
-/* The incarnation ends; its lease, too. */
-void lease_drop(struct actor *actor);
+/* The member has to leave, and its time is over. True: its lease is revoked, and its incarnation is
+ * to end now, since the pool may still recall the member. */
+bool lease_remove(struct actor *actor);
+
+/* The incarnation ends, and with it the lease. `failed`: the worker is counted as failed. */
+void lease_drop(struct actor *actor, bool failed);
 
 #endif

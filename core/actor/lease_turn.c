@@ -65,12 +65,22 @@ static int answer(struct actor *actor, struct lease *lease)
 
 static int begin(struct actor *actor, struct lease *lease)
 {
-    weir_pid holder = lease_holder_of(lease->take);
+    const struct message *take = lease->take;
     int status = actor_ext_get(actor) ? 0 : WEIR_ENOMEM;
 
-    if (status == 0 && holder)
-        status = link_monitor(actor, holder, &lease->monitor);
+    if (status == 0 && take->public.size > 0) {
+        const struct lease_taker *taker = take->public.data;
+
+        status = link_monitor_life(actor, taker->holder.pid, taker->holder.life, &lease->monitor);
+    }
     return status == 0 ? answer(actor, lease) : status;
+}
+
+/* A TAKE that is not served. Takes it. */
+static void bury(struct actor *actor, struct message *take, int status)
+{
+    lease_count_unserved(actor, DEAD_REJECTED);
+    settle_dead(actor, take, DEAD_REJECTED, status);
 }
 
 /* The lease could not begin, or its taker has given up. */
@@ -81,7 +91,7 @@ static void give_back(struct actor *actor, struct lease *lease, int status)
     if (take->public.reserved & MESSAGE_ANSWERED)
         settle_done(actor, take);
     else
-        settle_dead(actor, take, DEAD_REJECTED, status);
+        bury(actor, take, status);
     if (!call(actor, actor->spec->behaviour->returned))
         restart_after_failure(actor, WEIR_END_CRASH);
 }
@@ -93,12 +103,12 @@ void lease_grant(struct actor *actor, struct message *take)
     int status;
 
     if (!owner || !leases_are_given(owner->leases)) {
-        settle_dead(actor, take, DEAD_REJECTED, WEIR_EUNSUPPORTED);
+        bury(actor, take, WEIR_EUNSUPPORTED);
         return;
     }
     lease = make(actor);
     if (!lease) {
-        settle_dead(actor, take, DEAD_REJECTED, WEIR_ENOMEM);
+        bury(actor, take, WEIR_ENOMEM);
         return;
     }
     if (!call(actor, actor->spec->behaviour->taken)) {
@@ -108,6 +118,7 @@ void lease_grant(struct actor *actor, struct message *take)
         return;
     }
     lease->take = take;
+    actor_disturb(actor);
     status = begin(actor, lease);
     if (status != 0)
         give_back(actor, lease, status);
@@ -118,7 +129,7 @@ void lease_grant(struct actor *actor, struct message *take)
 /* The worker is not punished for its holder: this is no failure that counts. */
 static void replace(struct actor *actor, enum lease_end why)
 {
-    lease_revoke(actor, why);
+    lease_log_revoked(actor, why);
     restart_at_once(actor, WEIR_END_CRASH);
 }
 
@@ -137,6 +148,16 @@ uint64_t lease_time(struct actor *actor, uint64_t now_ns)
     else
         replace(actor, how);
     return TIMER_NEVER;
+}
+
+void lease_leave_time(struct actor *actor, uint64_t now_ns)
+{
+    uint64_t due_ns = actor->place ? actor->place->leave_due_ns : 0;
+
+    if (!actor->leaving || due_ns == 0 || due_ns > now_ns || !lease_remove(actor))
+        return;
+    /* Now, since the pool may still recall the member. Otherwise it leaves before it opens. */
+    restart_at_once(actor, WEIR_END_CRASH);
 }
 
 bool lease_holder_ended(struct actor *actor, const struct message *down)

@@ -16,6 +16,9 @@ bool lease_step(struct actor *actor);
  * look, or TIMER_NEVER. */
 uint64_t lease_time(struct actor *actor, uint64_t now_ns);
 
+/* Revokes the lease of a member whose time to leave is over. */
+void lease_leave_time(struct actor *actor, uint64_t now_ns);
+
 /* True for the WEIR_DOWN of the lease's holder. Does not take it. */
 bool lease_holder_ended(struct actor *actor, const struct message *down);
 

@@ -36,6 +36,12 @@ void leases_absorb(struct leases *leases, struct leases *gone)
     leases->granted += gone->granted;
     for (int end = 0; end < LEASE_ENDS; end++)
         leases->ended[end] += gone->ended[end];
+    for (int end = 0; end < TAKE_ENDS; end++)
+        leases->unserved[end] += gone->unserved[end];
+    leases->failed_free += gone->failed_free;
+    leases->failed_leased += gone->failed_leased;
+    histogram_absorb(&leases->waited, &gone->waited);
+    histogram_absorb(&leases->held, &gone->held);
     pthread_mutex_unlock(&gone->lock);
     pthread_mutex_unlock(&leases->lock);
 }
@@ -100,6 +106,12 @@ static uint64_t due_of(const struct leases *leases, uint64_t now_ns)
     return now_ns + timeout_ms * NS_PER_MS;
 }
 
+/* The clocks of two threads may differ by a beat. */
+static uint64_t span_ns(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out)
 {
     struct leases *leases = lease->leases;
@@ -111,26 +123,54 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     lease->holder = holder;
     lease->begun_ns = now_ns;
     lease->due_ns = due_ns;
+    histogram_add(&leases->waited, span_ns(lease->take->queued_ns, now_ns));
     *out = (struct weir_lease){ leases->pool, actor_pid(lease->actor), lease->token };
     pthread_mutex_unlock(&leases->lock);
     return due_ns;
 }
 
-static void end_locked(struct lease *lease, enum lease_end end)
+static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
 {
     lease->open = false;
     lease->end = end;
     lease->leases->ended[end]++;
+    histogram_add(&lease->leases->held, span_ns(lease->begun_ns, now_ns));
 }
 
 enum lease_end leases_close(struct lease *lease, enum lease_end end)
 {
+    uint64_t now_ns = executor_look_at_clock(lease->actor->executor);
+
     pthread_mutex_lock(&lease->leases->lock);
     if (lease->open)
-        end_locked(lease, end);
+        end_locked(lease, now_ns, end);
     end = lease->end;
     pthread_mutex_unlock(&lease->leases->lock);
     return end;
+}
+
+void leases_count_failure(struct leases *leases, bool is_leased)
+{
+    pthread_mutex_lock(&leases->lock);
+    if (is_leased)
+        leases->failed_leased++;
+    else
+        leases->failed_free++;
+    pthread_mutex_unlock(&leases->lock);
+}
+
+static void count_unserved(struct leases *leases, enum take_end end)
+{
+    pthread_mutex_lock(&leases->lock);
+    leases->unserved[end]++;
+    pthread_mutex_unlock(&leases->lock);
+}
+
+void leases_count_unserved(struct leases *leases, enum dead_reason reason)
+{
+    count_unserved(leases, reason == DEAD_EXPIRED     ? TAKE_EXPIRED
+                           : reason == DEAD_CANCELLED ? TAKE_CANCELLED
+                                                      : TAKE_REFUSED);
 }
 
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
@@ -140,7 +180,7 @@ bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
 
     pthread_mutex_lock(&lease->leases->lock);
     if (lease->open && lease->due_ns <= now_ns)
-        end_locked(lease, LEASE_EXPIRED);
+        end_locked(lease, now_ns, LEASE_EXPIRED);
     is_over = !lease->open;
     *out_end = lease->end;
     *out_due_ns = lease->due_ns;
@@ -186,6 +226,7 @@ int leases_return(struct runtime *runtime, struct executor *executor,
                   const struct weir_lease *lease, weir_pid holder, int how)
 {
     struct leases *leases = find_leases(runtime, lease->pool);
+    uint64_t now_ns = executor_look_at_clock(executor);
     struct lease *found;
     int status;
 
@@ -196,7 +237,7 @@ int leases_return(struct runtime *runtime, struct executor *executor,
     pthread_mutex_lock(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
     if (status == 0) {
-        end_locked(found, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED);
+        end_locked(found, now_ns, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED);
         signal_member(found, executor);
     }
     pthread_mutex_unlock(&leases->lock);
@@ -243,7 +284,7 @@ int leases_send(struct runtime *runtime, struct executor *executor, const struct
     struct lease *found;
     int status = WEIR_ENOTALLOWED;
 
-    if (message->public.reserved & MESSAGE_ORIGIN)
+    if (message->public.reserved & MESSAGE_TRACKED)
         return WEIR_EINVALID;
     if (!leases)
         return status;
@@ -270,9 +311,13 @@ int leases_take(struct runtime *runtime, struct executor *executor, weir_pid poo
     take->public.reserved |= MESSAGE_TAKE;
     status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
     /* Takers that have given up wait in the queue until a member looks at them, or another taker
-     * needs their room. */
-    if (status == WEIR_EFULL && router->ops->drop_unwanted(router, executor))
+     * needs their room. A member may have done so since the first try. */
+    if (status == WEIR_EFULL) {
+        router->ops->drop_unwanted(router, executor);
         status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
+    }
+    if (status == WEIR_EFULL)
+        count_unserved(router->leases, TAKE_FULL);
     return status;
 }
 
@@ -291,7 +336,7 @@ void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
     pthread_mutex_lock(&leases->lock);
     found = find_locked(leases, lease->token);
     if (found) {
-        end_locked(found, LEASE_DONE);
+        end_locked(found, executor_look_at_clock(executor), LEASE_DONE);
         signal_member(found, executor);
     }
     pthread_mutex_unlock(&leases->lock);

@@ -17,16 +17,23 @@
 
 #include "actor/actor.h"
 #include "base/lease_end.h"
+#include "stats/dead_letters.h"
+#include "stats/histogram.h"
 
 struct leases {
     weir_pid pool; /* const */
     pthread_mutex_t lock;
-    struct lease **entries;      /* lock: by index; NULL: free */
-    uint32_t count;              /* lock: of `entries` */
-    uint64_t granted;            /* lock: so far */
-    uint64_t ended[LEASE_ENDS];  /* lock: so far */
-    _Atomic uint64_t timeout_ms; /* written under the pool's lock; 0 = none */
-    _Atomic bool on;             /* written under the pool's lock: the pool gives leases */
+    struct lease **entries;       /* lock: by index; NULL: free */
+    uint32_t count;               /* lock: of `entries` */
+    uint64_t granted;             /* lock: so far */
+    uint64_t ended[LEASE_ENDS];   /* lock: so far */
+    uint64_t unserved[TAKE_ENDS]; /* lock: takes, so far */
+    uint64_t failed_free;         /* lock: workers that failed while free, so far */
+    uint64_t failed_leased;       /* lock: that failed or were revoked while leased */
+    struct histogram waited;      /* lock: of takes that were served */
+    struct histogram held;        /* lock: of leases that are over */
+    _Atomic uint64_t timeout_ms;  /* written under the pool's lock; 0 = none */
+    _Atomic bool on;              /* written under the pool's lock: the pool gives leases */
 };
 
 /* Of one member; allocated when it is first taken, freed with its place. */
@@ -68,12 +75,18 @@ static inline bool leases_are_given(const struct leases *leases)
 struct lease *leases_join(struct leases *leases, struct actor *member);
 void leases_leave(struct lease *lease);
 
-/* Opens a lease for a holder, and fills the plain data of it. Returns its time-out's end, or
- * TIMER_NEVER. */
+/* Opens a lease for the holder of its TAKE, and fills the plain data of it. Returns its time-out's
+ * end, or TIMER_NEVER. */
 uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out);
 
 /* Ends an open lease, and returns how it ended: in `end`, or earlier in another way. */
 enum lease_end leases_close(struct lease *lease, enum lease_end end);
+
+/* Counts a worker that has failed, or whose lease was revoked. */
+void leases_count_failure(struct leases *leases, bool is_leased);
+
+/* Counts a TAKE that is dead. */
+void leases_count_unserved(struct leases *leases, enum dead_reason reason);
 
 /* Ends the lease if its time-out has passed. True: it is over, as in `out_end`; false: it is open,
  * until `out_due_ns` at the latest. */

@@ -2,6 +2,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
+#include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
 #include "actor/lease.h"
@@ -37,7 +38,6 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     if (due > now_ns)
         return due;
     actor->place->leave_due_ns = 0;
-    lease_remove(actor);
     backlog_reroute(actor);
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     discard_queue(actor, false);
@@ -63,6 +63,7 @@ void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_
         actor->end_reason = (uint8_t)reason;
     if (leaving > actor->leaving)
         actor->leaving = (uint8_t)leaving;
+    actor_disturb(actor);
 }
 
 static enum actor_leaving leaving_of(uint32_t signals)
@@ -104,6 +105,20 @@ void leave_obey(struct actor *actor, uint32_t signals)
 static bool has_backlog(struct actor *actor)
 {
     return !backlog_is_empty(actor) || place_keeps_queue(actor);
+}
+
+/* True while a source has somebody to answer. */
+static bool has_to_answer(struct actor *actor)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+    int answer;
+
+    if (actor->kind != ACTOR_SOURCE || !behaviour->leave)
+        return false;
+    callback_begin(actor);
+    answer = behaviour->leave(&actor->self, actor->memory);
+    callback_end(actor);
+    return answer == WEIR_WAIT;
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -170,6 +185,8 @@ static void leave_unopened(struct actor *actor)
 
 bool leave_step(struct actor *actor)
 {
+    bool answers;
+
     if (actor->kind == ACTOR_POOL) { /* its members have ended */
         end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
         return true;
@@ -180,7 +197,8 @@ bool leave_step(struct actor *actor)
         leave_unopened(actor);
         return true;
     }
-    if (!backlog_is_empty(actor) || has_work_in_hand(actor))
+    answers = has_to_answer(actor); /* first: `leave` may settle what the source keeps */
+    if (answers || !backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;
     /* The pool closed after the actor had checked the shared queue. The actor now helps to finish
      * it, and checks again at once, since no thread would wake it. */

@@ -71,6 +71,7 @@ void lifecycle_apply(struct actor *actor, enum life_event event)
 
     assert(edge->is_legal);
     note_edge(actor, state, event);
+    actor_disturb(actor);
     if (edge->action)
         edge->action(actor);
     /* Release: a reader of the new state sees earlier stores. */

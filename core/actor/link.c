@@ -14,6 +14,9 @@ struct link {
     struct message *message;
 };
 
+/* In `output` of a MONITOR: the incarnation that it is for, plus 1. */
+#define ANY_LIFE 0
+
 static struct link *link_of(struct message *message)
 {
     return message->public.data;
@@ -28,6 +31,7 @@ static struct message *make(struct actor *actor, enum message_kind kind, weir_pi
         message->public.kind = (uint8_t)kind;
         message->public.from = from;
         message->reference = reference;
+        message->output = ANY_LIFE;
         *link_of(message) = (struct link){ .message = message };
     }
     return message;
@@ -193,7 +197,8 @@ static void drop_watch(struct actor *actor, struct watch *watch)
     free(watch);
 }
 
-int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
+/* `life` plus 1, or ANY_LIFE. */
+static int monitor(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor)
 {
     struct actor_ext *ext = actor_ext_get(actor);
     struct watch *watch = ext ? calloc(1, sizeof *watch) : NULL;
@@ -206,12 +211,23 @@ int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
         free(watch);
         return WEIR_ENOMEM;
     }
+    message->output = life;
     watch->subject = other;
     table_add(&ext->watches, &watch->node, ++ext->next_watch);
     if (out_monitor)
         *out_monitor = ext->next_watch;
     send_link(actor, other, message);
     return 0;
+}
+
+int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
+{
+    return monitor(actor, other, ANY_LIFE, out_monitor);
+}
+
+int link_monitor_life(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor)
+{
+    return monitor(actor, other, life + 1, out_monitor);
 }
 
 /* Withdraws the monitor from its subject. */
@@ -235,11 +251,24 @@ int link_demonitor(struct actor *actor, uint64_t monitor)
     return 0;
 }
 
+/* True for a monitor of an earlier incarnation. */
+static bool is_late(const struct actor *actor, const struct message *message)
+{
+    uint32_t life = actor->ext ? actor->ext->life : 0;
+
+    return message->public.kind == MESSAGE_MONITOR && message->output != ANY_LIFE &&
+           message->output != life + 1;
+}
+
 void link_arrived(struct actor *actor, struct message *message)
 {
     bool asks = message->public.kind == MESSAGE_LINK || message->public.kind == MESSAGE_MONITOR;
     uint8_t kind = message->public.kind == MESSAGE_UNLINK ? MESSAGE_LINK : MESSAGE_MONITOR;
 
+    if (is_late(actor, message)) {
+        link_bounce(actor->runtime, actor->executor, actor_pid(actor), message);
+        return;
+    }
     if (asks) {
         add_link(actor, message);
         return;

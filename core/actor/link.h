@@ -14,6 +14,8 @@ int link_add(struct actor *actor, weir_pid other);
 int link_add_child(struct actor *actor, struct actor *child);
 int link_remove(struct actor *actor, weir_pid other);
 int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor);
+/* Of one incarnation (actor_ext.h): its notice comes at once when that has ended. */
+int link_monitor_life(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor);
 int link_demonitor(struct actor *actor, uint64_t monitor);
 
 /* Handles a LINK, UNLINK, MONITOR or DEMONITOR. Takes it. */

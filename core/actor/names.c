@@ -20,6 +20,7 @@ struct name_entry {
     struct table_node of_pid; /* lock */
     uint64_t hash;            /* const: of the name */
     bool is_claim;            /* const: of an incarnation, and ends with it */
+    bool is_label;            /* const: in `by_pid` only */
     weir_pid pid;             /* const */
     char name[];              /* const */
 };
@@ -248,6 +249,44 @@ static struct name_entry *first_of_locked(struct names *names, weir_pid pid)
 static struct name_entry *next_of_locked(const struct name_entry *entry)
 {
     return entry_of(table_next(&entry->of_pid));
+}
+
+void names_label(struct names *names, const char *label, weir_pid pid)
+{
+    struct name_entry *entry;
+
+    if (make_entry(label, pid, &entry) != 0)
+        return;
+    entry->is_label = true;
+    pthread_mutex_lock(&names->lock);
+    table_add(&names->by_pid, &entry->of_pid, pid);
+    pthread_mutex_unlock(&names->lock);
+}
+
+void names_unlabel(struct names *names, weir_pid pid)
+{
+    struct name_entry *entry;
+
+    pthread_mutex_lock(&names->lock);
+    entry = first_of_locked(names, pid);
+    while (entry && !entry->is_label)
+        entry = next_of_locked(entry);
+    if (entry)
+        table_remove(&names->by_pid, &entry->of_pid);
+    pthread_mutex_unlock(&names->lock);
+    free(entry); /* no reader finds it */
+}
+
+void names_of(struct names *names, weir_pid pid, char out_name[NAMES_LENGTH_MAX + 1])
+{
+    const struct name_entry *entry;
+
+    pthread_mutex_lock(&names->lock);
+    entry = pid ? first_of_locked(names, pid) : NULL;
+    while (entry && !entry->is_label && next_of_locked(entry))
+        entry = next_of_locked(entry);
+    memcpy(out_name, entry ? entry->name : "", entry ? strlen(entry->name) + 1 : 1);
+    pthread_mutex_unlock(&names->lock);
 }
 
 void names_publish(struct names *names, weir_pid pid)

@@ -59,6 +59,13 @@ void names_remove(struct names *names, const char *name, weir_pid pid, struct re
 /* Removes all claims of a PID, whose incarnation has ended. */
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader);
 
+/* Gives a PID a label, by which it cannot be found: for people. At most one. Without memory, or
+ * when it is too long, there is none. Borrows the label. */
+void names_label(struct names *names, const char *label, weir_pid pid);
+void names_unlabel(struct names *names, weir_pid pid);
+/* Copies the label of a PID, or else a name; "" when it has none. */
+void names_of(struct names *names, weir_pid pid, char out_name[NAMES_LENGTH_MAX + 1]);
+
 /* WEIR_EUNKNOWN. Inside a read section. */
 int names_find(struct names *names, const char *name, weir_pid *out_pid);
 

@@ -22,15 +22,38 @@ struct settlement {
     enum dead_reason reason; /* of a dead message */
     uint64_t delay_ms;       /* of a message that will be sent again */
     const char *detail;      /* borrowed */
+    uint64_t record;         /* of a dead message: its number in the store; 0: it is not stored */
 };
 
 /* Makes the actor's present incarnation the origin of a message that it owns. WEIR_EINVALID,
  * WEIR_ENOMEM. */
 int origin_set(struct actor *actor, struct message *message, uint64_t token);
 
-/* Turns a message with an origin into the notice and sends it. Takes the message. */
+/* True for a message whose origin is also notified of what is emitted while it is in hand. A group
+ * (group.h) counts only its own messages. */
+static inline bool origin_is_followed(const struct message *message)
+{
+    return (message->public.reserved & MESSAGE_JOINED) ||
+           ((message->public.reserved & MESSAGE_ORIGIN) && message->origin != 0);
+}
+
+/* Makes a message part of what `with`, a message in hand that is followed, stands for: its origin
+ * is notified when both are settled. WEIR_ENOMEM. */
+int origin_join(struct message *message, struct message *with);
+
+/* Turns a message with an origin into the notice and sends it, when its record is stored. Takes the
+ * message. */
 void origin_notify(struct runtime *runtime, struct executor *executor, struct message *message,
                    const struct settlement *settlement);
+
+/* Settles a message that has joined, when its record is stored: the last one of its join becomes
+ * the notice. Takes it. */
+void origin_leave(struct runtime *runtime, struct executor *executor, struct message *message,
+                  const struct settlement *settlement);
+
+/* From storing.h: goes on with a message that one of the two before has held. Takes it. */
+void origin_stored(struct runtime *runtime, struct executor *executor, struct message *message,
+                   bool is_stored);
 
 /* Handles a notice. Takes it. */
 void origin_arrived(struct actor *actor, struct message *notice);

@@ -150,9 +150,10 @@ static void drop(struct actor *actor, uint32_t output, struct message *message, 
                                    .output = output,
                                    .table = wiring ? wiring->table : 0,
                                    .led_to = binding ? binding->target : 0 };
+    uint64_t record;
 
-    settle_record(actor, message, reason, &way, weir_status_name(status));
-    settle_stray(actor->runtime, actor->executor, message, reason, status);
+    record = settle_record(actor, message, reason, &way, weir_status_name(status));
+    settle_stray(actor->runtime, actor->executor, message, reason, status, record);
 }
 
 static int keep_for_later(struct actor *actor, uint32_t output, struct message *message)
@@ -163,6 +164,7 @@ static int keep_for_later(struct actor *actor, uint32_t output, struct message *
         return WEIR_EFULL;
     message->output = output;
     message_list_append(&place->outbox, message);
+    actor_disturb(actor);
     return 0;
 }
 
@@ -176,6 +178,7 @@ static void copies_wait(struct actor *actor, uint32_t output, struct message_lis
         message->output = output;
         message_list_append(&actor->place->copies, message);
     }
+    actor_disturb(actor);
 }
 
 /* Settles the copies without room by `when_full`. */
@@ -233,8 +236,9 @@ static int emit_elsewhere(struct actor *actor, uint32_t output, const struct bin
 }
 
 /* The output is unbound, or its number is wrong. */
-static int emit_nowhere(struct actor *actor, uint32_t output, const struct binding *binding,
-                        struct message *message)
+__attribute__((noinline)) static int emit_nowhere(struct actor *actor, uint32_t output,
+                                                  const struct binding *binding,
+                                                  struct message *message)
 {
     if (!binding) {
         misuse_report(actor, MISUSE_OUTPUT, output);
@@ -437,7 +441,7 @@ static int try_copy(struct actor *actor, struct batch *batch)
     } while (has_ended(status) && batch->member != former);
     if (!has_ended(status) || !has_no_receiver(actor, batch->messages[0]))
         return status;
-    message_destroy(&actor->executor->cache, batch->messages[0]);
+    settle_unwanted(actor, batch->messages[0]);
     batch->count = 0;
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/runtime.h"
 #include "message/control_queue.h"
 
 /* There is room for which the place waits: wakes its actor. */
@@ -38,6 +39,12 @@ int place_create(const char *path, uint32_t index, struct place **out)
     waiter_init(&place->waiter, wake);
     *out = place;
     return 0;
+}
+
+void place_label(struct place *place)
+{
+    place->labels = actor_pid(place->actor);
+    names_label(&place->actor->runtime->names, place->path, place->labels);
 }
 
 void place_destroy(struct place *place)

@@ -49,6 +49,7 @@ struct place {
     struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
     struct wiring_slot *wiring; /* const: the targets of its outputs */
     struct actor *actor;        /* const */
+    weir_pid labels;            /* const: the PID that has its path as a label; 0 = none */
     bool gives_notice;          /* const: its open and its end wake threads in runtime_wait */
 
     /* owner */
@@ -101,6 +102,7 @@ struct place {
     struct list pulling;
     _Atomic bool pulls;           /* noted as idle there; set in its own turns, also read there */
     struct pull_queue *called_by; /* woken for a message there, and has not come yet; NULL: not */
+    struct pull_queue *opens_for; /* opens for a message there, and has not come yet; NULL: not */
 
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
@@ -175,6 +177,8 @@ static inline bool place_keeps_queue(const struct actor *actor)
 
 /* WEIR_ENOMEM, WEIR_EINVALID: the path is too long. Returns owned. */
 int place_create(const char *path, uint32_t index, struct place **out);
+/* Makes its path the label of its actor's PID, to the end of the actor. */
+void place_label(struct place *place);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
 

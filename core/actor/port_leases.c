@@ -17,13 +17,14 @@ static bool is_closed(struct port *port)
 int port_take(struct weir_port *public, weir_pid pool, uint64_t timeout_ms, struct weir_lease *out)
 {
     struct port *port = port_of(public);
+    const struct lease_holder holder = { port->pid, port->life };
     struct weir_lease lease;
     struct runtime *runtime;
     int status = port_hold(port, &runtime);
 
     if (status != 0)
         return status;
-    status = runtime_take_wait(runtime, port->pid, pool, timeout_ms, &lease);
+    status = runtime_take_wait(runtime, &holder, pool, timeout_ms, &lease);
     if (status == 0 && is_closed(port)) { /* the next incarnation knows nothing of this lease */
         (void)runtime_lease_return(runtime, port->pid, &lease, WEIR_DONE);
         status = WEIR_ECLOSED;
@@ -38,12 +39,13 @@ int port_take_begin(struct weir_port *public, weir_pid pool, uint64_t timeout_ms
                     uint64_t *out_reference)
 {
     struct port *port = port_of(public);
+    const struct lease_holder holder = { port->pid, port->life };
     struct runtime *runtime;
     int status = port_hold(port, &runtime);
 
     if (status != 0)
         return status;
-    status = runtime_take(runtime, port->pid, pool, timeout_ms, out_reference);
+    status = runtime_take(runtime, &holder, pool, timeout_ms, out_reference);
     runtime_release(runtime);
     return status;
 }

@@ -168,7 +168,7 @@ bool producing_step(struct actor *actor)
     if (!resume(actor, source))
         return true;
     credit = credit_of(actor);
-    if (credit == 0)
+    if (credit == 0 && !(actor->spec->behaviour->flags & WEIR_ASKING))
         return false;
     callback_begin(actor);
     produced = actor->spec->behaviour->produce(&actor->self, actor->memory, credit);

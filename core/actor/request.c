@@ -94,7 +94,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     uint64_t reference, due_ns;
     int status;
 
-    if (message->public.reserved & MESSAGE_ORIGIN)
+    if (message->public.reserved & MESSAGE_TRACKED)
         return WEIR_EINVALID;
     entry = ext ? take_entry(ext) : NULL;
     if (!entry)
@@ -246,7 +246,7 @@ int request_reply(struct actor *actor, struct message *request, struct message *
 {
     int status;
 
-    if (request->public.kind != WEIR_REQUEST || (reply->public.reserved & MESSAGE_ORIGIN))
+    if (request->public.kind != WEIR_REQUEST || (reply->public.reserved & MESSAGE_TRACKED))
         return WEIR_EINVALID;
     if (request->public.reserved & MESSAGE_ANSWERED)
         return WEIR_ENOTALLOWED;

@@ -15,6 +15,7 @@
 #include "actor/given_up.h"
 #include "actor/names.h"
 #include "actor/slots.h"
+#include "actor/storing.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -37,42 +38,49 @@ struct runtime {
     const struct weir_host *host;   /* const: the table of calls for behaviours */
     /* const: the turn of every actor: turn.h */
     enum turn (*turn)(struct schedulable *schedulable, struct executor *executor);
+    const struct weir_tag *task_tag;             /* const: see task.h */
+    struct external_requests *external_requests; /* const: requests of threads from outside */
+    struct memory *memory;                       /* const: counted; blobs may outlive the runtime */
+    struct timekeeper *timekeeper;               /* const */
     struct reclaim reclaim;
     struct slots slots;
     struct names names;
     struct events events;
     struct tag_table tags;
-    const struct weir_tag *task_tag;             /* const: see task.h */
-    struct external_requests *external_requests; /* const: requests of threads from outside */
     struct given_up given_up;
     struct groups groups;
-    struct memory *memory; /* const: counted; blobs may outlive the runtime */
+    struct storing storing; /* messages whose dead letters are being stored */
     struct polls polls;
+
+    /* Written seldom, read by all threads, also for each message or actor. */
+
     /* Changed by one thread at a time: at the start, then by reloads. A retired dispatcher stays in
      * the table, without a name and threads, until another one is added. */
-    struct timekeeper *timekeeper;    /* const */
-    _Atomic uint64_t kept_warning_ns; /* the log names messages kept longer: kept.h; 0 = never */
-    struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
+    alignas(64) struct dispatcher *dispatchers[RUNTIME_DISPATCHERS_MAX];
     _Atomic uint32_t dispatcher_count; /* written by the adding thread, read by all */
     bool started;
-    _Atomic bool ending;     /* from runtime_stop on */
-    _Atomic uint32_t holds;  /* threads in calls of ports that wait */
-    _Atomic int exit_status; /* the largest that an actor requested */
-    _Atomic bool escalated;  /* see runtime_escalate */
-    _Atomic uint64_t late_replies;
-    _Atomic uint64_t late_notices; /* to origins that have ended */
-    _Atomic uint32_t opens_apart;  /* opens in progress on openers: see place.h */
-    _Atomic uint64_t edges;        /* of lifecycle.h, taken so far: for tests */
-    _Atomic uint32_t pool_numbers; /* for the executors' round-robin positions */
-
-    /* Executors of outside threads, in use or not. Read by each outside thread for each call. */
-    alignas(64) _Atomic uint32_t entry_count; /* written under entry_lock */
+    _Atomic bool ending;              /* from runtime_stop on */
+    _Atomic int exit_status;          /* the largest that an actor requested */
+    _Atomic bool escalated;           /* see runtime_escalate */
+    _Atomic uint64_t kept_warning_ns; /* the log names messages kept longer: kept.h; 0 = never */
+    _Atomic uint64_t edges;           /* of lifecycle.h, taken so far: for tests */
+    _Atomic uint32_t pool_numbers;    /* for the executors' round-robin positions */
     _Atomic uint32_t
         idle_waits; /* threads in runtime_wait_idle: workers that fall asleep give notice */
+    /* Executors of outside threads, in use or not. */
+    _Atomic uint32_t entry_count;               /* written under entry_lock */
     struct entry *entries[RECLAIM_READERS_MAX]; /* const, each, once it is counted */
     pthread_mutex_t entry_lock;
 
-    pthread_mutex_t notice_lock;
+    /* Written by any thread. */
+
+    alignas(64) _Atomic uint32_t holds; /* threads in calls of ports that wait */
+
+    alignas(64) _Atomic uint64_t late_replies;
+    _Atomic uint64_t late_notices; /* to origins that have ended */
+    _Atomic uint32_t opens_apart;  /* opens in progress on openers: see place.h */
+
+    alignas(64) pthread_mutex_t notice_lock;
     pthread_cond_t notice; /* something changed that a thread may wait for */
     uint64_t notice_count; /* notice_lock */
 };

@@ -18,15 +18,12 @@ int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to
     return deliver_to_actor(actor, actor_serial_of(to), executor, message);
 }
 
-int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
-                 enum weir_lane lane, struct message *message)
+__attribute__((noinline)) int send_ahead(struct runtime *runtime, struct executor *executor,
+                                         weir_pid to, enum weir_lane lane, struct message *message)
 {
     struct actor *actor;
-    int status;
+    int status = actor_find_alive(runtime, to, &actor);
 
-    if (lane == WEIR_NORMAL)
-        return send_leaving(runtime, executor, to, message, NULL);
-    status = actor_find_alive(runtime, to, &actor);
     return status != 0 ? status
                        : deliver_to_lane(actor, actor_serial_of(to), executor, lane, message);
 }

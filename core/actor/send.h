@@ -6,12 +6,9 @@
 
 #include "actor/actor.h"
 
-/*
- * Sends a message. Any thread, in a read section. Takes it on 0; otherwise as weir_send. Does not
- * change its sender.
- */
-int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
-                 enum weir_lane lane, struct message *message);
+/* As send_message, into another lane than the normal one. WEIR_EINVALID: there is no such lane. */
+int send_ahead(struct runtime *runtime, struct executor *executor, weir_pid to, enum weir_lane lane,
+               struct message *message);
 
 /*
  * As send_message, into the normal lane; copies of a broadcast without room are appended to `left`,
@@ -19,6 +16,17 @@ int send_message(struct runtime *runtime, struct executor *executor, weir_pid to
  */
 int send_leaving(struct runtime *runtime, struct executor *executor, weir_pid to,
                  struct message *message, struct message_list *left);
+
+/*
+ * Sends a message. Any thread, in a read section. Takes it on 0; otherwise as weir_send. Does not
+ * change its sender.
+ */
+static inline int send_message(struct runtime *runtime, struct executor *executor, weir_pid to,
+                               enum weir_lane lane, struct message *message)
+{
+    return lane == WEIR_NORMAL ? send_leaving(runtime, executor, to, message, NULL)
+                               : send_ahead(runtime, executor, to, lane, message);
+}
 
 /*
  * Sends a chain, in order: in one step to an actor, or to one worker of a pool that routes by

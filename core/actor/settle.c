@@ -1,9 +1,11 @@
 #include "actor/settle.h"
 
 #include "actor/actor_ext.h"
+#include "actor/dead_store.h"
 #include "actor/group.h"
 #include "actor/origin.h"
 #include "actor/place.h"
+#include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 
@@ -37,18 +39,13 @@ static void answer_or_free(struct runtime *runtime, struct executor *executor,
         request_answer(runtime, executor, message, status, settlement->detail);
     else if (message->public.reserved & MESSAGE_ORIGIN)
         notify(runtime, executor, message, status, settlement);
+    else if (message->public.reserved & MESSAGE_JOINED)
+        origin_leave(runtime, executor, message, settlement);
     else
         message_destroy(&executor->cache, message);
 }
 
-/* True for a message without requester and origin that holds only its memory. */
-static bool ends_plainly(const struct message *message)
-{
-    return message->public.kind != WEIR_REQUEST &&
-           !(message->public.reserved & (MESSAGE_ORIGIN | MESSAGE_HOLDS));
-}
-
-__attribute__((noinline)) static void answer_done(struct actor *actor, struct message *message)
+void settle_answer_done(struct actor *actor, struct message *message)
 {
     const struct settlement done = { .result = WEIR_OUTCOME_DONE,
                                      .detail = actor_ext_detail(actor) };
@@ -56,26 +53,13 @@ __attribute__((noinline)) static void answer_done(struct actor *actor, struct me
     answer_or_free(actor->runtime, actor->executor, message, WEIR_ENOREPLY, &done);
 }
 
-static inline void end_done(struct actor *actor, struct message *message)
-{
-    if (ends_plainly(message))
-        cache_give(&actor->executor->cache, message);
-    else
-        answer_done(actor, message);
-}
-
 static void end_dead(struct actor *actor, struct message *message, enum dead_reason reason,
-                     int status)
+                     int status, uint64_t record)
 {
-    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, actor_ext_detail(actor) };
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, actor_ext_detail(actor),
+                                     record };
 
     answer_or_free(actor->runtime, actor->executor, message, status, &dead);
-}
-
-void settle_done(struct actor *actor, struct message *message)
-{
-    ledger_count(&actor->ledger.done);
-    end_done(actor, message);
 }
 
 static void log_dead_letter(const struct actor *actor, const struct message *message,
@@ -88,27 +72,44 @@ static void log_dead_letter(const struct actor *actor, const struct message *mes
               weir_uint("attempt", message->public.attempt));
 }
 
-void settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
-                   const struct dead_letter_way *way, const char *detail)
+/* A worker whose awaited dead letters fill the store waits. */
+static uint64_t store(struct actor *actor, const struct message *message,
+                      const struct dead_letter_way *way, enum dead_reason reason,
+                      const char *detail)
+{
+    uint64_t record = dead_store_append(actor->runtime, message, actor_pid(actor),
+                                        place_subject(actor), way, reason, detail);
+
+    if (record && origin_is_followed(message))
+        printing_store(actor);
+    return record;
+}
+
+uint64_t settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
+                       const struct dead_letter_way *way, const char *detail)
 {
     const struct dead_letter_way to_actor = { .to = actor_pid(actor),
                                               .output = DEAD_LETTER_DIRECT };
+    uint64_t record;
 
     if (!actor->place || !actor->place->dead)
-        return;
+        return 0;
     if (!way && (!place_member_of(actor) ||
                  (message->public.reserved & (MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND))))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail,
                      executor_time(actor->executor));
+    record = store(actor, message, way, reason, detail);
     log_dead_letter(actor, message, reason, detail);
+    return record;
 }
 
 void settle_dead(struct actor *actor, struct message *message, enum dead_reason reason, int status)
 {
-    settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
+    uint64_t record = settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
+
     ledger_count(&actor->ledger.dead);
-    end_dead(actor, message, reason, status);
+    end_dead(actor, message, reason, status, record);
 }
 
 void settle_moved(struct actor *actor)
@@ -144,23 +145,32 @@ void settle_unhold(struct actor *actor)
 void settle_outside_ledger(struct actor *actor, struct message *message, int status,
                            enum dead_reason reason)
 {
+    uint64_t record;
+
     if (status == 0) {
-        end_done(actor, message);
+        settle_end_done(actor, message);
         return;
     }
-    settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
-    end_dead(actor, message, reason, status);
+    record = settle_record(actor, message, reason, NULL, actor_ext_detail(actor));
+    end_dead(actor, message, reason, status, record);
 }
 
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
-                  enum dead_reason reason, int status)
+                  enum dead_reason reason, int status, uint64_t record)
 {
-    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, "" };
+    const struct settlement dead = { WEIR_OUTCOME_DEAD, reason, 0, "", record };
 
     answer_or_free(runtime, executor, message, status, &dead);
 }
 
+void settle_copied(struct runtime *runtime, struct executor *executor, struct message *message)
+{
+    const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = "" };
+
+    answer_or_free(runtime, executor, message, 0, &done);
+}
+
 void settle_unwanted(struct actor *actor, struct message *message)
 {
-    end_done(actor, message);
+    settle_end_done(actor, message);
 }

@@ -13,6 +13,7 @@
 #ifndef ACTOR_SLOTS_H
 #define ACTOR_SLOTS_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,10 @@ struct actor;
 #define SLOTS_CHUNKS_MAX 16384 /* 16 million actors */
 
 struct slots {
-    struct stock_common free;
+    _Atomic(struct actor *) *chunks; /* const; the entries are written under lock, read by all */
+    alignas(64) struct stock_common free;
     pthread_mutex_t lock;
-    uint32_t used;                   /* lock: lower numbers have been given out before */
-    _Atomic(struct actor *) *chunks; /* written under lock, read by all */
+    uint32_t used; /* lock: lower numbers have been given out before */
 };
 
 /* WEIR_ENOMEM. */

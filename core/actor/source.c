@@ -99,6 +99,7 @@ static int create_actor(struct source *source, struct executor *executor,
         return status;
     }
     source->pid = actor_pid(source->actor);
+    place_label(source->place);
     return 0;
 }
 

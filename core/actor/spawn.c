@@ -37,7 +37,8 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     if (actor->place)
         actor->place->actor = actor;
     mailbox_init(&actor->mailbox, serial, options->limit);
-    mailbox_set_bytes_limit(&actor->mailbox, options->bytes_limit);
+    if (options->bytes_limit)
+        mailbox_set_bytes_limit(&actor->mailbox, options->bytes_limit);
     dispatcher_begin_user(actor->dispatcher, executor);
     *out = actor;
     return 0;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message/tag.h"
 
@@ -18,10 +19,11 @@ void restart_usual(struct restart *out)
 
 struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings)
 {
-    struct spec *spec = calloc(1, sizeof *spec);
+    struct spec *spec = aligned_alloc(alignof(struct spec), sizeof *spec);
 
     if (!spec)
         return NULL;
+    memset((void *)spec, 0, sizeof *spec);
     atomic_init(&spec->references, 1);
     spec->behaviour = behaviour;
     spec->settings = settings;

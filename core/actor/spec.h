@@ -6,12 +6,12 @@
 #ifndef ACTOR_SPEC_H
 #define ACTOR_SPEC_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 
 #include "face/parts.h"
 
 struct spec {
-    _Atomic uint32_t references;
     const struct weir_behaviour *behaviour; /* const; outlives the spec */
     const void *settings;                   /* const; belongs to `owner` */
     const char *plugin;                     /* const; for people */
@@ -26,6 +26,8 @@ struct spec {
     struct restart restart;
     void (*release)(void *owner); /* after the last reference; may be NULL */
     void *owner;
+    /* Written by each actor that begins or ends; the rest is read for each message. */
+    alignas(64) _Atomic uint32_t references;
 };
 
 /* The most retries that wait in one worker; with that many it takes no new message:

@@ -33,6 +33,7 @@ uint32_t stash_give(struct actor *actor, uint32_t count)
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&given, message);
     actor->front = given;
+    actor_disturb(actor);
     return taken;
 }
 

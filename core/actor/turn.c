@@ -7,6 +7,7 @@
 #include "actor/credit.h"
 #include "actor/demand.h"
 #include "actor/end.h"
+#include "actor/group.h"
 #include "actor/handling.h"
 #include "actor/lease.h"
 #include "actor/lease_turn.h"
@@ -28,19 +29,19 @@
 #define CLOCK_LOOK_FIRST 2u
 #define CLOCK_LOOK_LAST 16u
 #define CLOCK_LOOK_NEVER UINT32_MAX
+#define TURN_SPENT UINT32_MAX /* not below any budget */
 /* An actor is quick if less than this has passed between two reads of the clock. */
 #define QUICK_NS (TURN_NS_MAX / CLOCK_LOOK_LAST)
 
 /* The state of one turn. */
 struct turn_context {
-    uint32_t handled;
+    uint32_t handled;   /* messages, and other steps; TURN_SPENT: the turn has taken too long */
     uint32_t look;      /* read the clock after so many messages */
     uint64_t began_ns;  /* at most one beat before the turn */
     uint64_t looked_ns; /* the last look of this turn; a handler looks at the clock, too */
     struct credit credit;
-    bool hog;
     bool moves; /* the actor continues on the dispatcher where it opens */
-    bool rests; /* the worker is uneventful, and its mailbox is empty */
+    bool rests; /* the worker is plain, and its mailbox is empty */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -124,7 +125,8 @@ __attribute__((noinline)) static void look_at_clock(struct actor *actor,
 {
     uint64_t now = executor_look_at_clock(actor->executor);
 
-    context->hog = now - context->began_ns > TURN_NS_MAX;
+    if (now - context->began_ns > TURN_NS_MAX)
+        context->handled = TURN_SPENT;
     actor->flags &= (uint8_t)~ACTOR_QUICK;
     if (now - context->looked_ns < QUICK_NS)
         actor->flags |= ACTOR_QUICK;
@@ -140,11 +142,13 @@ static inline void watch_clock(struct actor *actor, struct turn_context *context
 }
 
 /* Drops a message that nobody wants any more. */
-static void drop(struct actor *actor, struct message *message, int status)
+__attribute__((noinline)) static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
 
     actor_ext_clear_detail(actor); /* it belongs to an earlier message */
+    if (message->public.reserved & MESSAGE_TAKE)
+        lease_count_unserved(actor, reason);
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
         settle_outside_ledger(actor, message, status, reason);
     else
@@ -165,15 +169,23 @@ static void refuse(struct actor *actor, struct message *message)
     settle_dead(actor, message, DEAD_REJECTED, WEIR_ENOTALLOWED);
 }
 
-/* Called before a handler of an actor that is not known to be quick: a full mark must not last
- * until the handler's end. */
-static inline void unmark_if_slow(struct actor *actor, struct turn_context *context)
+/* Called before a handler. A group must not end later than its last message, so it learns of what
+ * has ended before a message that is not its own. With an actor that is not known to be quick,
+ * neither its figures nor a full mark wait for the handler's end. */
+static inline void publish(struct actor *actor, const struct message *message,
+                           struct turn_context *context)
 {
-    if (!(actor->flags & ACTOR_QUICK) && actor->place)
+    const struct executor *executor = actor->executor;
+    bool is_quick = actor->flags & ACTOR_QUICK;
+
+    if (executor->ended_count && (!is_quick || group_of(message) != executor->ended_of))
+        group_add_ended(actor->executor);
+    if (!is_quick && actor->place)
         credit_unmark(&context->credit, actor);
 }
 
-static void give(struct actor *actor, struct message *message, struct turn_context *context)
+__attribute__((noinline)) static void give(struct actor *actor, struct message *message,
+                                           struct turn_context *context)
 {
     int unwanted = wanted_status(actor, message);
 
@@ -196,7 +208,7 @@ static void give(struct actor *actor, struct message *message, struct turn_conte
     if (actor->spec->behaviour->flags & WEIR_BLOCKING)
         credit_return_now(&context->credit, actor);
     else
-        unmark_if_slow(actor, context);
+        publish(actor, message, context);
     if (message->public.reserved & MESSAGE_TAKE)
         lease_grant(actor, message);
     else
@@ -256,6 +268,7 @@ static bool open_step(struct actor *actor, struct turn_context *context)
     if (actor_runs_on(actor) != actor->dispatcher)
         executor_give_way(actor->executor);
     context->handled++;
+    context->look++; /* counts messages */
     open_actor(actor);
     return true;
 }
@@ -291,11 +304,13 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
     return true;
 }
 
-/* Carries out one step. False: nothing can be done now. */
-static bool step(struct actor *actor, struct turn_context *context)
+/* Carries out one step. False: nothing can be done now. Out of line: the usual case saves no
+ * registers for it. */
+__attribute__((noinline)) static bool step(struct actor *actor, struct turn_context *context)
 {
     struct message *message;
 
+    group_flush(actor->executor); /* a step may take long */
     if (actor_is_called(actor) || mailbox_has_other(&actor->mailbox))
         context->handled += control_take(actor);
     if (actor_state(actor) == ACTOR_ENDED)
@@ -342,36 +357,71 @@ static bool step(struct actor *actor, struct turn_context *context)
 
 /* --- the usual case -------------------------------------------------------------------------- */
 
+static bool is_place_undisturbed(const struct actor *actor)
+{
+    return !output_is_waiting(actor) && !backlog_is_at_retries_max(actor) && !lease_of(actor);
+}
+
+/* True when only the normal lane has messages for the worker. Each condition changes with a call of
+ * actor_disturb; so does an order to restart, by its signal. */
+static bool is_undisturbed(const struct actor *actor)
+{
+    return actor->kind == ACTOR_WORKER && actor_state(actor) == ACTOR_OPEN && !actor->leaving &&
+           message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
+           message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
+           actor->kept.count == 0 && actor->spec->behaviour->handle &&
+           !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
+           (!actor->place || is_place_undisturbed(actor));
+}
+
 /* True when the worker can take the next message of the normal lane without further checks. */
-static inline bool is_uneventful(const struct actor *actor)
+static inline bool is_plain(const struct actor *actor)
 {
-    return !actor_is_called(actor) && (actor->flags & ~(unsigned)ACTOR_QUICK) == 0 &&
-           !actor->leaving && actor_state(actor) == ACTOR_OPEN &&
-           message_queue_is_empty(&actor->front) && actor->kept.count == 0 &&
-           !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
+    bool plain = (actor->flags & ~(unsigned)ACTOR_QUICK) == ACTOR_PLAIN && !actor_is_called(actor);
+
+#ifdef WEIR_CHECKS
+    assert(!plain || is_undisturbed(actor)); /* else a call of actor_disturb is missing */
+#endif
+    return plain;
+}
+
+/* As is_plain, at the beginning of a turn and after each step. */
+static inline bool becomes_plain(struct actor *actor)
+{
+    if (mailbox_has_other(&actor->mailbox) || place_shares_queue(actor))
+        return false;
+    if (!(actor->flags & ACTOR_PLAIN)) {
+        if (!is_undisturbed(actor) || restart_is_ordered(actor))
+            return false;
+        actor->flags |= ACTOR_PLAIN;
+    }
+    return is_plain(actor);
+}
+
+/* What only `give` handles; and what a worker that handles it checks before. */
+#define OF_GIVE (MESSAGE_LEASED | MESSAGE_TAKE | MESSAGE_OUTSIDE_LEDGER)
+#define SPECIAL (MESSAGE_EXPIRES | MESSAGE_ORIGIN | OF_GIVE)
+
+/* True when a message with a flag of SPECIAL is to be handled as any other. False: it was unwanted,
+ * or a lease is its concern, and it has been taken. */
+__attribute__((noinline)) static bool is_usual(struct actor *actor, struct message *message,
+                                               struct turn_context *context)
+{
+    if (!(message->public.reserved & OF_GIVE) && wanted_status(actor, message) == 0)
+        return true;
+    give(actor, message, context);
+    return false;
 }
 
 /*
- * True when only the normal lane has messages for the worker. Conditions that are only checked here
- * change by a signal or another lane, or do not change within a turn.
- */
-static bool is_plain(const struct actor *actor)
-{
-    return actor->kind == ACTOR_WORKER && !mailbox_has_other(&actor->mailbox) &&
-           is_uneventful(actor) && message_queue_is_empty(&actor->control) &&
-           message_queue_is_empty(&actor->urgent) && message_queue_is_empty(&actor->high) &&
-           !(actor->spec->behaviour->flags & WEIR_BLOCKING) && !place_shares_queue(actor) &&
-           !lease_of(actor) && !restart_is_ordered(actor);
-}
-
-/*
- * Handles messages of the normal lane while the worker is uneventful. False: the lane is empty.
+ * Handles messages of the normal lane while the worker is plain. False: the lane is empty.
  * Returns places in batches, so that senders and the owner seldom share a line; one by one if the
  * worker is not known to be quick, since a place must not stay taken until the end of a long
  * handler.
  */
-static bool run_plain(struct actor *actor, struct turn_context *context)
+static inline bool run_plain(struct actor *actor, struct turn_context *context)
 {
+    struct executor *executor = actor->executor;
     const uint32_t batch = mailbox_batch(&actor->mailbox);
     struct message *message;
     uint32_t owed = 0;
@@ -386,15 +436,13 @@ static bool run_plain(struct actor *actor, struct turn_context *context)
             mailbox_return(&actor->mailbox);
             owed = 0;
         }
-        if (message->public.reserved & (MESSAGE_EXPIRES | MESSAGE_ORIGIN | MESSAGE_LEASED)) {
-            give(actor, message, context); /* it may be unwanted */
+        if (message->public.reserved & SPECIAL && !is_usual(actor, message, context))
             continue;
-        }
         context->handled++;
-        unmark_if_slow(actor, context);
-        handling_run(actor, message);
+        publish(actor, message, context);
+        handling_run_plain(actor, message);
         watch_clock(actor, context);
-    } while (context->handled < actor->executor->budget && !context->hog && is_uneventful(actor));
+    } while (context->handled < executor->budget && is_plain(actor));
     if (owed)
         mailbox_return(&actor->mailbox);
     context->rests = message == NULL;
@@ -444,14 +492,15 @@ static enum turn go_on(struct actor *actor, struct executor *executor)
     return TURN_IDLE; /* another thread may run it already */
 }
 
-static enum turn end_turn(struct actor *actor, struct turn_context *context, bool more)
+static inline enum turn end_turn(struct actor *actor, struct turn_context *context, bool more)
 {
     struct owner *owner = place_member_of(actor);
     struct executor *executor = actor->executor;
     struct runtime *runtime = actor->runtime;
     enum turn turn = TURN_AGAIN;
 
-    if (actor_state(actor) == ACTOR_ENDED)
+    group_flush(executor);
+    if (!context->rests && actor_state(actor) == ACTOR_ENDED)
         return TURN_IDLE;
     if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, context))
         turn = TURN_IDLE;
@@ -464,7 +513,7 @@ static enum turn end_turn(struct actor *actor, struct turn_context *context, boo
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
     /* seq_cst: falling asleep comes before it; see runtime_wait_idle. */
-    if (atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
+    if (turn == TURN_IDLE && atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
         runtime_notice(runtime);
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
 }
@@ -477,13 +526,11 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
                                     .looked_ns = executor->now_ns };
     bool more = true;
 
-    /* Relaxed: a changed budget is in effect from one of the next turns on. */
-    executor->budget = atomic_load_explicit(&actor->dispatcher->budget, memory_order_relaxed);
     actor->executor = executor;
     executor->noted = NULL;
     if (actor->place)
         place_awake(actor->place);
-    while (more && context.handled < executor->budget && !context.hog)
-        more = is_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
+    while (more && context.handled < executor->budget)
+        more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
     return end_turn(actor, &context, more);
 }

@@ -5,6 +5,7 @@
 
 #include <weir/status.h>
 
+#include "dispatch/barrier.h"
 #include "dispatch/futex.h"
 #include "dispatch/layout.h"
 #include "dispatch/rest.h"
@@ -28,6 +29,15 @@ static uint32_t present_beat(const struct executor *executor)
                : 0;
 }
 
+/* Before the first turn, at each beat, and after a turn that gave way. */
+static void refresh_budget(struct executor *executor)
+{
+    /* Relaxed: a changed budget is in effect from one of the next turns on. */
+    if (executor->dispatcher)
+        executor->budget = atomic_load_explicit(&executor->dispatcher->budget,
+                                                memory_order_relaxed);
+}
+
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
                   struct reclaim *reclaim, struct clock clock)
 {
@@ -47,6 +57,9 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     atomic_init(&executor->pressed_beat, present_beat(executor) - THEFT_PRESSED_BEATS);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
+    executor->can_be_raided = dispatcher && barrier_register();
+    atomic_init(&executor->raided, !executor->can_be_raided);
+    refresh_budget(executor);
     status = reader_init(&executor->reader, reclaim);
     if (status != 0 || !dispatcher)
         return status;
@@ -76,39 +89,6 @@ uint64_t executor_time(struct executor *executor)
     return executor->now_ns;
 }
 
-/* --- where it is ---------------------------------------------------------------------------- */
-
-static bool is_in_callback(struct executor *executor)
-{
-    /* Acquire pairs with the release in executor_enter_callback. */
-    return atomic_load_explicit(&executor->where, memory_order_acquire) == EXECUTOR_IN_CALLBACK;
-}
-
-void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhere)(void))
-{
-    if (!is_in_callback(executor) ||
-        atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
-        return;
-    pthread_mutex_lock(&executor->offline_lock);
-    atomic_store_explicit(&executor->put_offline, true, memory_order_seq_cst);
-    /* [X1] Still in a callback: the owner sees `put_offline` when the callback returns, and waits.
-     * */
-    if (barrier_everywhere() && is_in_callback(executor))
-        reader_offline(&executor->reader);
-    else
-        atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
-    pthread_mutex_unlock(&executor->offline_lock);
-}
-
-void executor_go_online(struct executor *executor)
-{
-    pthread_mutex_lock(&executor->offline_lock);
-    if (atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
-        reader_online(&executor->reader);
-    atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
-    pthread_mutex_unlock(&executor->offline_lock);
-}
-
 void executor_wake(struct executor *executor, uint32_t bits)
 {
     atomic_fetch_or_explicit(&executor->token, bits, memory_order_seq_cst);
@@ -133,35 +113,26 @@ static void push_ring(struct executor *executor, struct schedulable *schedulable
         dispatcher_notify(executor->dispatcher);
 }
 
-/* An actor that was just woken runs next, on this thread, where its message is in the cache. */
-static void push_lifo(struct executor *executor, struct schedulable *schedulable)
+void executor_submit_any(struct executor *executor, struct dispatcher *dispatcher,
+                         struct schedulable *schedulable)
 {
-    /* [L1] release: a thief sees the actor's state; acquire for the actor that is replaced. */
-    struct schedulable *old = atomic_load_explicit(&executor->lifo, memory_order_relaxed);
+    struct schedulable *old;
 
-    if (old)
-        old = atomic_exchange_explicit(&executor->lifo, schedulable, memory_order_acq_rel);
-    else
-        atomic_store_explicit(&executor->lifo, schedulable, memory_order_release);
-    if (old)
-        push_ring(executor, old);
-}
-
-void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
-                     struct schedulable *schedulable)
-{
-    if (executor->dispatcher != dispatcher || !executor->in_turn || executor->blocking) {
+    if (!executor_is_home(executor, dispatcher)) {
         global_queue_push(&dispatcher->global, schedulable);
         dispatcher_notify(dispatcher);
-    } else {
-        push_lifo(executor, schedulable);
+        return;
     }
+    /* [L1] release: a raider sees the actor's state; acquire for the actor that is replaced. */
+    old = atomic_exchange_explicit(&executor->lifo, schedulable, memory_order_acq_rel);
+    if (old)
+        push_ring(executor, old);
 }
 
 void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
                             struct schedulable *schedulable)
 {
-    bool is_own = executor->dispatcher == dispatcher && executor->in_turn && !executor->blocking;
+    bool is_own = executor_is_home(executor, dispatcher);
 
     if (is_own)
         executor_press(executor);
@@ -174,8 +145,7 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
 void executor_submit_spawned(struct executor *executor, struct dispatcher *dispatcher,
                              struct schedulable *schedulable)
 {
-    if (executor->dispatcher == dispatcher && executor->in_turn && !executor->blocking &&
-        spawn_deque_push(&executor->spawned, schedulable))
+    if (executor_is_home(executor, dispatcher) && spawn_deque_push(&executor->spawned, schedulable))
         dispatcher_notify(dispatcher);
     else
         executor_submit(executor, dispatcher, schedulable);
@@ -194,16 +164,6 @@ static struct schedulable *take_global(struct executor *executor)
                              share < GLOBAL_BATCH ? share : GLOBAL_BATCH);
 }
 
-/* True once for each beat of the timekeeper. */
-static bool has_ticked(struct executor *executor)
-{
-    uint32_t beat = present_beat(executor);
-    bool ticked = beat != executor->beat_seen;
-
-    executor->beat_seen = beat;
-    return ticked;
-}
-
 /* Reads the clock between two turns. */
 static uint64_t look_at_pace(struct executor *executor)
 {
@@ -217,6 +177,7 @@ static void look_around(struct executor *executor)
 {
     uint64_t now = look_at_pace(executor);
 
+    refresh_budget(executor);
     while (timers_expire(&executor->dispatcher->timers, now, executor))
         ;
     (void)reader_poll(&executor->reader);
@@ -244,15 +205,20 @@ static struct schedulable *take_spawned(struct executor *executor)
 
 /* Work that must not wait for the rest: checked at each beat, so after each long turn, and at every
  * 61st take. */
-static inline bool is_overdue(struct executor *executor, bool ticked)
+static inline bool is_overdue(struct executor *executor)
 {
-    return ++executor->takes >= GLOBAL_INTERVAL || ticked;
+    return ++executor->takes >= GLOBAL_INTERVAL ||
+           atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed) !=
+               executor->beat_seen;
 }
 
 /* Out of line, so that other takes save no registers for it. */
-__attribute__((noinline)) static struct schedulable *take_overdue(struct executor *executor,
-                                                                  bool ticked)
+__attribute__((noinline)) static struct schedulable *take_overdue(struct executor *executor)
 {
+    uint32_t beat = present_beat(executor);
+    bool ticked = beat != executor->beat_seen;
+
+    executor->beat_seen = beat;
     executor->takes = 0;
     look_around(executor);
     if (ticked || ++executor->looks % AGE_INTERVAL == 0)
@@ -260,24 +226,11 @@ __attribute__((noinline)) static struct schedulable *take_overdue(struct executo
     return take_global(executor);
 }
 
-static struct schedulable *take_own(struct executor *executor)
+/* When no actor is in the slot, or other ones have their turn. */
+__attribute__((noinline)) static struct schedulable *take_queued(struct executor *executor)
 {
-    bool ticked = has_ticked(executor);
-    struct schedulable *taken = is_overdue(executor, ticked) ? take_overdue(executor, ticked)
-                                                             : NULL;
+    struct schedulable *taken;
 
-    if (taken)
-        return taken;
-    taken = take_spawned(executor);
-    if (taken)
-        return taken;
-    if (executor->lifo_runs < LIFO_RUNS_MAX) {
-        taken = theft_take_lifo(executor);
-        if (taken) {
-            executor->lifo_runs++;
-            return taken;
-        }
-    }
     executor->lifo_runs = 0;
     taken = ring_pop(&executor->ring);
     if (!taken)
@@ -285,6 +238,22 @@ static struct schedulable *take_own(struct executor *executor)
     if (!taken)
         taken = spawn_deque_pop(&executor->spawned);
     return taken ? taken : take_global(executor);
+}
+
+static inline struct schedulable *take_own(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (is_overdue(executor))
+        taken = take_overdue(executor);
+    if (!taken)
+        taken = take_spawned(executor);
+    if (!taken && executor->lifo_runs < LIFO_RUNS_MAX) {
+        taken = theft_take_lifo(executor);
+        if (taken)
+            executor->lifo_runs++;
+    }
+    return taken ? taken : take_queued(executor);
 }
 
 /* The dispatcher stops, or wants fewer threads and this is one too many. */
@@ -300,8 +269,9 @@ static bool is_to_end(struct executor *executor)
 
 /* --- refused senders ------------------------------------------------------------------------ */
 
-/* After a round of refusals takes work of other threads, which may make room. */
-static struct schedulable *take_next(struct executor *executor)
+/* After a turn that was refused: after a round of them takes work of other threads, which may make
+ * room. */
+__attribute__((noinline)) static struct schedulable *take_after_refusal(struct executor *executor)
 {
     struct schedulable *taken;
 
@@ -314,6 +284,11 @@ static struct schedulable *take_next(struct executor *executor)
     futility_goes_on(&executor->futility, executor->now_ns);
     idle_pause();
     return take_own(executor);
+}
+
+static struct schedulable *take_next(struct executor *executor)
+{
+    return futility_is_any(&executor->futility) ? take_after_refusal(executor) : take_own(executor);
 }
 
 /* Searches all sources of work, once. */
@@ -441,19 +416,26 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
         dispatcher_notify(executor->dispatcher);
 }
 
-static void run_turn(struct executor *executor, struct schedulable *schedulable)
+/* Counts refused turns in a row. Out of line: seldom. */
+__attribute__((noinline)) static void count_refusal(struct executor *executor)
+{
+    futility_count(&executor->futility, executor->gave_way);
+    executor->gave_way = false;
+    refresh_budget(executor);
+}
+
+static inline void run_turn(struct executor *executor, struct schedulable *schedulable)
 {
     uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_relaxed);
     enum turn turn;
 
-    executor->in_turn = true;
-    executor->gave_way = false;
-    /* Relaxed, both: only compared for change. */
-    atomic_store_explicit(&executor->turns, turns + 1, memory_order_relaxed);
+    /* [L2] Release: the actor has left the slot for the next one. */
+    atomic_store_explicit(&executor->turns, turns + 1, memory_order_release);
     turn = schedulable->run(schedulable, executor);
+    /* [L2] before the next look at `raided`. */
     atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
-    executor->in_turn = false;
-    futility_count(&executor->futility, executor->gave_way);
+    if (executor->gave_way || futility_is_any(&executor->futility))
+        count_refusal(executor);
     if (turn == TURN_AGAIN)
         push_again(executor, schedulable);
     reader_quiescent(&executor->reader);
@@ -482,8 +464,9 @@ static void stand_back(struct executor *executor)
     executor->stands_back = false;
 }
 
-/* Finds the next schedulable, sleeping if it must; NULL when this thread is to end. */
-static struct schedulable *next_to_run(struct executor *executor)
+/* Finds the next schedulable where take_next finds none, or may not take it; sleeps if it must.
+ * NULL when this thread is to end. */
+__attribute__((noinline)) static struct schedulable *find_next(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
     struct schedulable *taken = NULL;
@@ -509,6 +492,16 @@ static struct schedulable *next_to_run(struct executor *executor)
     if (searching && idle_found(&dispatcher->idle) && taken)
         notify_of_more(dispatcher);
     return taken;
+}
+
+/* The next schedulable; NULL when this thread is to end. */
+static inline struct schedulable *next_to_run(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (!futility_is_any(&executor->futility) && !is_too_many(executor))
+        taken = take_own(executor);
+    return taken ? taken : find_next(executor);
 }
 
 /* True when the calling thread may leave: its index is still too high. It takes no work after

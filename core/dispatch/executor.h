@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "dispatch/layout.h"
+#include "dispatch/put_offline.h"
 
 struct schedulable;
 
@@ -46,9 +47,38 @@ bool executor_step(struct executor *executor);
 /* Wakes one parked thread of a dispatcher, unless one searches already. Any thread. */
 void dispatcher_notify(struct dispatcher *dispatcher);
 
-/* Queues a schedulable that was just woken, to run on `dispatcher`. */
-void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
-                     struct schedulable *schedulable);
+/* Owner. */
+static inline bool executor_is_in_turn(const struct executor *executor)
+{
+    /* Relaxed: its own store. */
+    return atomic_load_explicit(&executor->turns, memory_order_relaxed) & 1;
+}
+
+/* True when the thread is in a turn on `dispatcher`, and runs soon what it queues. Owner. */
+static inline bool executor_is_home(const struct executor *executor,
+                                    const struct dispatcher *dispatcher)
+{
+    return executor->dispatcher == dispatcher && executor_is_in_turn(executor) &&
+           !executor->blocking;
+}
+
+/* As executor_submit, in each case. */
+void executor_submit_any(struct executor *executor, struct dispatcher *dispatcher,
+                         struct schedulable *schedulable);
+
+/* Queues a schedulable that was just woken, to run on `dispatcher`: on this thread, where its
+ * message is in the cache, it runs next. */
+static inline void executor_submit(struct executor *executor, struct dispatcher *dispatcher,
+                                   struct schedulable *schedulable)
+{
+    /* Relaxed: a raider may empty the slot, but only the owner fills it. */
+    if (executor_is_home(executor, dispatcher) &&
+        !atomic_load_explicit(&executor->lifo, memory_order_relaxed))
+        /* [L1] release: a raider sees the actor's state. */
+        atomic_store_explicit(&executor->lifo, schedulable, memory_order_release);
+    else
+        executor_submit_any(executor, dispatcher, schedulable);
+}
 
 /* Notes that a sender of this thread lacks room, or gets some: its messages and those of its
  * receiver belong on one thread, unless their handlers take long (theft.h). Owner, in a turn. */
@@ -86,9 +116,6 @@ static inline void executor_enter_callback(struct executor *executor)
     atomic_store_explicit(&executor->where, EXECUTOR_IN_CALLBACK, memory_order_release);
 }
 
-/* Undoes executor_try_put_offline. Owner. */
-void executor_go_online(struct executor *executor);
-
 /* The owner is back in the runtime, and may read reclaimed memory. */
 static inline void executor_leave_callback(struct executor *executor)
 {
@@ -98,13 +125,6 @@ static inline void executor_leave_callback(struct executor *executor)
     if (__builtin_expect(atomic_load_explicit(&executor->put_offline, memory_order_relaxed), false))
         executor_go_online(executor);
 }
-
-/*
- * Puts the thread off-line for reclamation if it is in a callback that is not flagged as blocking.
- * `barrier_everywhere` makes all threads of the process pass a full barrier; false: it cannot, and
- * nothing happens. One thread, not the owner.
- */
-void executor_try_put_offline(struct executor *executor, bool (*barrier_everywhere)(void));
 
 /* Beats of the timekeeper since this turn began. Owner, in a turn. */
 static inline uint32_t executor_beats(const struct executor *executor)

@@ -22,6 +22,12 @@ void futility_count(struct futility *futility, bool was_refused);
 /* True when a thread with `queued` entries was refused in a whole round. Then counts another. */
 bool futility_is_a_round(struct futility *futility, uint32_t queued);
 
+/* False: the last turn was not refused, so that there is no round. */
+static inline bool futility_is_any(const struct futility *futility)
+{
+    return (futility->turns | futility->since_ns) != 0;
+}
+
 /* Of a round that was refused, the thread found no other work. */
 void futility_goes_on(struct futility *futility, uint64_t now_ns);
 

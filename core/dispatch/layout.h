@@ -29,6 +29,7 @@
 
 struct dispatcher;
 struct doze;
+struct group;
 struct memory;
 struct schedulable;
 
@@ -55,9 +56,11 @@ struct executor {
     /* owner */
     struct reader reader;
     struct cache cache;
-    struct stock slots; /* for actor/slots.c */
-    uint64_t now_ns;    /* coarse: the time that was read last; see executor_time */
-    uint64_t random;    /* xorshift state */
+    struct stock slots;     /* for actor/slots.c */
+    struct group *ended_of; /* for actor/group.c: a group, and its messages that have ended here */
+    uint32_t ended_count;   /* and are not counted there yet */
+    uint64_t now_ns;        /* coarse: the time that was read last; see executor_time */
+    uint64_t random;        /* xorshift state */
     uint32_t takes;
     uint32_t looks;      /* searches for work between beats */
     uint32_t beat_seen;  /* of dispatcher->beat */
@@ -68,9 +71,8 @@ struct executor {
     struct futility futility;
     bool gave_way;    /* the turn; see executor_give_way */
     bool stands_back; /* left its work to the others: sleeps although it waits */
-    bool in_turn;
-    bool blocking;   /* the turn may block: hand work to others at once */
-    uint32_t budget; /* messages that this turn may handle; see executor_give_way */
+    bool blocking;    /* the turn may block: hand work to others at once */
+    uint32_t budget;  /* messages that a turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
     struct message_list copies; /* for actor/output.c: empty but during an emit */
     void *current;              /* the running actor: read by the same thread's signal handler */
@@ -78,20 +80,24 @@ struct executor {
     const void *noted;          /* the subject of the note; NULL: nothing of this turn yet */
     struct note own_note;       /* used unless the host provides another */
 
-    /* written by the owner, read by thieves and by readers of figures */
+    /* written by the owner in each turn; read by the timekeeper, and for figures */
     alignas(64) _Atomic uint64_t turns; /* odd during a turn; each turn adds 2 */
-    struct pace pace;                   /* of its turns */
-    _Atomic uint32_t pressed_beat;      /* of dispatcher->beat: see executor_press */
-    _Atomic uint64_t steals;
-    _Atomic uint64_t parks;
-    /* the next actor to run; also taken by the timekeeper when this turn is long */
+    /* the next actor to run; also taken by the timekeeper when this turn is long: see theft.h */
     _Atomic(struct schedulable *) lifo;
-    _Atomic uint32_t where;   /* enum executor_place */
+    _Atomic bool raided;    /* by a raider, with offline_lock; stays true where no barrier works */
+    bool can_be_raided;     /* const: barrier_everywhere works */
+    _Atomic uint32_t where; /* enum executor_place */
     _Atomic bool put_offline; /* offline_lock, except for the owner's read */
-    pthread_mutex_t offline_lock;
-    /* Written by the owner; counts actors of its own dispatcher; see dispatcher_users. */
+    /* Actors of its own dispatcher; see dispatcher_users. */
     _Atomic uint64_t users_begun;
     _Atomic uint64_t users_ended;
+    struct pace pace; /* of its turns */
+
+    /* written by the owner once a beat or more seldom; read by each thief in each search */
+    alignas(64) _Atomic uint32_t pressed_beat; /* of dispatcher->beat: see executor_press */
+    _Atomic uint64_t steals;
+    _Atomic uint64_t parks;
+    pthread_mutex_t offline_lock;
 
     alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
     struct ring ring;

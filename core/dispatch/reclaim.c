@@ -1,5 +1,6 @@
 #include "dispatch/reclaim.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 #include <weir/status.h>
@@ -7,12 +8,13 @@
 void reclaim_init(struct reclaim *reclaim)
 {
     atomic_init(&reclaim->epoch, 1);
-    atomic_init(&reclaim->reader_count, 0);
-    for (size_t i = 0; i < RECLAIM_READERS_MAX; i++)
-        atomic_init(&reclaim->readers[i], NULL);
     pthread_mutex_init(&reclaim->lock, NULL);
+    reclaim->reader_count = 0;
+    reclaim->seen_below = 0;
     reclaim->orphans = (struct retired_list){ 0 };
     atomic_init(&reclaim->has_orphans, false);
+    for (size_t i = 0; i < RECLAIM_READERS_MAX; i++)
+        reclaim->readers[i] = NULL;
 }
 
 static void append(struct retired_list *list, struct retired_list *other)
@@ -47,21 +49,21 @@ void reclaim_finish(struct reclaim *reclaim)
 
 int reader_init(struct reader *reader, struct reclaim *reclaim)
 {
-    int status = WEIR_ENOMEM;
+    uint32_t index = 0;
 
     *reader = (struct reader){ .reclaim = reclaim };
     atomic_init(&reader->seen, RECLAIM_OFFLINE);
     pthread_mutex_lock(&reclaim->lock);
-    for (uint32_t i = 0; i < RECLAIM_READERS_MAX && status != 0; i++) {
-        if (atomic_load_explicit(&reclaim->readers[i], memory_order_relaxed))
-            continue;
-        atomic_store_explicit(&reclaim->readers[i], reader, memory_order_seq_cst);
-        if (i >= atomic_load_explicit(&reclaim->reader_count, memory_order_relaxed))
-            atomic_store_explicit(&reclaim->reader_count, i + 1, memory_order_seq_cst);
-        status = 0;
+    while (index < RECLAIM_READERS_MAX && reclaim->readers[index])
+        index++;
+    reader->index = index;
+    if (index < RECLAIM_READERS_MAX) {
+        reclaim->readers[index] = reader;
+        if (index == reclaim->reader_count)
+            reclaim->reader_count++;
     }
     pthread_mutex_unlock(&reclaim->lock);
-    return status;
+    return index < RECLAIM_READERS_MAX ? 0 : WEIR_ENOMEM;
 }
 
 void reader_finish(struct reader *reader)
@@ -70,10 +72,8 @@ void reader_finish(struct reader *reader)
 
     reader_offline(reader);
     pthread_mutex_lock(&reclaim->lock);
-    for (uint32_t i = 0; i < RECLAIM_READERS_MAX; i++) {
-        if (atomic_load_explicit(&reclaim->readers[i], memory_order_relaxed) == reader)
-            atomic_store_explicit(&reclaim->readers[i], NULL, memory_order_seq_cst);
-    }
+    if (reader->index < RECLAIM_READERS_MAX && reclaim->readers[reader->index] == reader)
+        reclaim->readers[reader->index] = NULL;
     pthread_mutex_unlock(&reclaim->lock);
     reader_hand_over(reader);
 }
@@ -96,8 +96,8 @@ void reader_online(struct reader *reader)
     uint64_t epoch;
 
     /*
-     * [Q3] seq_cst: a scan that saw us offline came before the exchange. The increment of the epoch
-     * came before the scan, so the second load sees it, and with it everything that was unpublished
+     * [Q3] seq_cst: a scan that saw us offline came before the exchange. The present epoch began
+     * before the scan, so the second load sees it, and with it everything that was unpublished
      * before.
      */
     do {
@@ -121,25 +121,52 @@ void reader_retire(struct reader *reader, struct retired *retired)
 }
 
 /*
- * True when every online reader has seen `epoch`. The readers are compared, never touched beyond
- * their word: one that leaves at this moment is alive as long as reclaim->lock can be taken, which
- * reader_finish does; so the scan holds it.
+ * The number of the first reader, from `first` on, that is online and has not seen `epoch`; the
+ * number of readers: none. The lock keeps a reader alive: reader_finish takes it.
  */
-static bool all_have_seen_locked(struct reclaim *reclaim, uint64_t epoch)
+static uint32_t first_behind_locked(struct reclaim *reclaim, uint32_t first, uint64_t epoch)
 {
-    uint32_t count = atomic_load_explicit(&reclaim->reader_count, memory_order_seq_cst);
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct reader *reader = atomic_load_explicit(&reclaim->readers[i], memory_order_seq_cst);
+    for (uint32_t i = first; i < reclaim->reader_count; i++) {
+        const struct reader *reader = reclaim->readers[i];
         uint64_t seen;
 
         if (!reader)
             continue;
+        /* [Q2] acquire, and [Q3]: seq_cst. */
         seen = atomic_load_explicit(&reader->seen, memory_order_seq_cst);
         if (seen != RECLAIM_OFFLINE && seen < epoch)
-            return false;
+            return i;
     }
+    return reclaim->reader_count;
+}
+
+/* A reader that has seen the present epoch does not go back: it comes online with the present one.
+ * So the search goes on where the last one ended. */
+static bool advance_locked(struct reclaim *reclaim)
+{
+    /* Relaxed: written under the lock. */
+    uint64_t epoch = atomic_load_explicit(&reclaim->epoch, memory_order_relaxed);
+
+    reclaim->seen_below = first_behind_locked(reclaim, reclaim->seen_below, epoch);
+    if (reclaim->seen_below < reclaim->reader_count)
+        return false;
+    reclaim->seen_below = 0;
+    /* [Q1] release, [Q3] seq_cst: what the readers unpublished before they announced `epoch`. */
+    atomic_store_explicit(&reclaim->epoch, epoch + 1, memory_order_seq_cst);
     return true;
+}
+
+/* Begins the next epoch if all have seen the present one. False: some have not, or another thread
+ * searches at this moment. */
+static bool advance(struct reclaim *reclaim)
+{
+    bool begins;
+
+    if (pthread_mutex_trylock(&reclaim->lock) != 0)
+        return false;
+    begins = advance_locked(reclaim);
+    pthread_mutex_unlock(&reclaim->lock);
+    return begins;
 }
 
 static void adopt_orphans(struct reader *reader)
@@ -154,37 +181,35 @@ static void adopt_orphans(struct reader *reader)
     pthread_mutex_unlock(&reclaim->lock);
 }
 
-static bool aging_is_done(struct reader *reader)
+/* Frees what is old enough, and notes the epoch of the rest. */
+static void age(struct reader *reader)
 {
-    struct reclaim *reclaim = reader->reclaim;
-    bool done;
+    /* Relaxed: the reader's own. */
+    uint64_t seen = atomic_load_explicit(&reader->seen, memory_order_relaxed);
 
-    pthread_mutex_lock(&reclaim->lock);
-    done = all_have_seen_locked(reclaim, reader->aging_epoch);
-    pthread_mutex_unlock(&reclaim->lock);
-    return done;
+    if (reader->aging.first && seen - reader->aging_epoch >= RECLAIM_GRACE)
+        free_all(&reader->aging, reader);
+    if (!reader->aging.first) {
+        append(&reader->aging, &reader->fresh);
+        reader->aging_epoch = seen;
+    }
+}
+
+/* reader_poll, without what others left. */
+static bool poll_own(struct reader *reader)
+{
+    assert(reader_is_online(reader));
+    do {
+        reader_quiescent(reader);
+        age(reader);
+    } while (reader->aging.first && advance(reader->reclaim));
+    return reader->aging.first;
 }
 
 bool reader_poll(struct reader *reader)
 {
     adopt_orphans(reader);
-    for (int round = 0; round < 2; round++) {
-        if (reader->aging.first) {
-            if (!aging_is_done(reader))
-                return true;
-            free_all(&reader->aging, reader);
-        }
-        if (!reader->fresh.first)
-            return false;
-        append(&reader->aging, &reader->fresh);
-        /* [Q1] release: the objects of the list were unpublished before. */
-        reader->aging_epoch = atomic_fetch_add_explicit(&reader->reclaim->epoch, 1,
-                                                        memory_order_seq_cst) +
-                              1;
-        if (reader_is_online(reader))
-            reader_quiescent(reader);
-    }
-    return reader->aging.first || reader->fresh.first;
+    return poll_own(reader);
 }
 
 /* True when objects wait to be freed, and no reader is online to do it. */
@@ -195,21 +220,30 @@ static bool is_left_alone(struct reclaim *reclaim)
     if (!atomic_load_explicit(&reclaim->has_orphans, memory_order_seq_cst))
         return false;
     pthread_mutex_lock(&reclaim->lock);
-    alone = all_have_seen_locked(reclaim, UINT64_MAX);
+    alone = first_behind_locked(reclaim, 0, UINT64_MAX) == reclaim->reader_count;
     pthread_mutex_unlock(&reclaim->lock);
     return alone;
 }
 
+/* A reader that is online takes what others left with its next poll; only the last one to go takes
+ * it here. */
 void reader_rest(struct reader *reader)
 {
-    do {
-        /* Freeing an object may look up others. */
-        if (!reader_is_online(reader))
-            reader_online(reader);
-        if (reader_poll(reader))
+    bool waits;
+
+    if (!reader_is_online(reader))
+        reader_online(reader);
+    waits = poll_own(reader);
+    for (;;) {
+        if (waits)
             reader_hand_over(reader);
         /* [Q4] seq_cst: of two readers that go offline at once, the later one sees the other's
          * objects, or the other sees no reader online. */
         atomic_exchange_explicit(&reader->seen, RECLAIM_OFFLINE, memory_order_seq_cst);
-    } while (is_left_alone(reader->reclaim));
+        if (!is_left_alone(reader->reclaim))
+            return;
+        /* Freeing an object may look up others. */
+        reader_online(reader);
+        waits = reader_poll(reader);
+    }
 }

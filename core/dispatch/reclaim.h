@@ -7,7 +7,14 @@
  * is freed once every reader has been quiescent or offline since.
  *
  * Retiring: each thread has a list of its own for what it retires, so a retirement costs no
- * atomic operation; `reader_poll` gives the list an epoch and frees what has come of age.
+ * atomic operation; `reader_poll` notes the epoch of the list and frees what has come of age.
+ *
+ * The epoch: all readers read it between two turns, so it is written once in a grace period, not
+ * once for each list. It grows by 1 when every online reader has seen the present one. A poll
+ * continues the search for a reader that has not where the last poll ended, so a grace period takes
+ * one look at each reader, however many poll. A list that was complete when its owner had seen
+ * epoch e is free from e + RECLAIM_GRACE on: the owner announces e + 1 after the objects were
+ * unpublished, so the objects are out of reach from e + 2 on, and with e + 3 all have seen that.
  *
  *                    | quiescent online offline retire poll | other readers' calls
  *   one reader's     |                 X                    |          -
@@ -23,6 +30,7 @@
 
 #define RECLAIM_READERS_MAX 1280 /* 1024 dispatcher threads and 256 ports */
 #define RECLAIM_OFFLINE 0        /* a reader's `seen` that delays nothing */
+#define RECLAIM_GRACE 3          /* epochs */
 
 struct reader;
 
@@ -40,18 +48,23 @@ struct retired_list {
 struct reader {
     alignas(64) _Atomic uint64_t seen; /* written by the reader, read by all */
     struct reclaim *reclaim;           /* const */
+    uint32_t index;                    /* const: in the table; no other reader has it meanwhile */
     struct retired_list fresh;         /* owner: no epoch yet */
-    struct retired_list aging;         /* owner: free when all have seen `aging_epoch` */
-    uint64_t aging_epoch;              /* owner */
+    struct retired_list aging;         /* owner */
+    uint64_t aging_epoch;              /* owner: had been seen when `aging` was complete */
 };
 
 struct reclaim {
-    alignas(64) _Atomic uint64_t epoch;
-    _Atomic uint32_t reader_count;                         /* high-water mark of the table */
-    _Atomic(struct reader *) readers[RECLAIM_READERS_MAX]; /* written under lock */
-    pthread_mutex_t lock;
-    struct retired_list orphans; /* lock: left by finished readers */
-    _Atomic bool has_orphans;
+    alignas(64) _Atomic uint64_t epoch; /* written under lock, read by all between two turns */
+
+    /* For polls. */
+    alignas(64) pthread_mutex_t lock;
+    uint32_t reader_count;       /* lock: high-water mark of the table */
+    uint32_t seen_below;         /* lock: the readers with lower numbers have seen `epoch` */
+    struct retired_list orphans; /* lock: left by readers that are offline or finished */
+    _Atomic bool has_orphans;    /* written under lock */
+
+    struct reader *readers[RECLAIM_READERS_MAX]; /* lock */
 };
 
 void reclaim_init(struct reclaim *reclaim);
@@ -85,13 +98,14 @@ void reader_hand_over(struct reader *reader);
  */
 void reader_rest(struct reader *reader);
 
-/* Ages and frees this reader's list. True when objects still wait. */
+/* Ages and frees this reader's list, and those that others left. Online; declares that the reader
+ * holds no pointer now. True when objects still wait. */
 bool reader_poll(struct reader *reader);
 
 static inline void reader_quiescent(struct reader *reader)
 {
-    /* [Q1] acquire pairs with the increment in reader_poll: objects unpublished before it are out
-     * of our reach. */
+    /* [Q1] acquire pairs with the release in advance: what was unpublished before it is out of our
+     * reach. */
     uint64_t epoch = atomic_load_explicit(&reader->reclaim->epoch, memory_order_acquire);
 
     /* [Q2] release pairs with the scan: our reads come before. */

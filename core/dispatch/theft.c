@@ -1,5 +1,6 @@
 #include "dispatch/theft.h"
 
+#include "dispatch/barrier.h"
 #include "dispatch/layout.h"
 
 /* the most that a thread can have queued */
@@ -74,12 +75,47 @@ bool theft_is_work_waiting(struct dispatcher *dispatcher)
     return false;
 }
 
-struct schedulable *theft_take_lifo(struct executor *executor)
+static bool has_lifo(struct executor *executor)
 {
-    if (!atomic_load_explicit(&executor->lifo, memory_order_relaxed))
-        return NULL;
-    /* [L1] a thief may be faster. */
+    return atomic_load_explicit(&executor->lifo, memory_order_relaxed) != NULL;
+}
+
+static struct schedulable *exchange_lifo(struct executor *executor)
+{
+    /* [L1] acquire pairs with the release in push_lifo; release for the order of the two stores. */
     return atomic_exchange_explicit(&executor->lifo, NULL, memory_order_acq_rel);
+}
+
+struct schedulable *theft_take_own_lifo(struct executor *executor)
+{
+    return has_lifo(executor) ? exchange_lifo(executor) : NULL;
+}
+
+/* True when the owner is in a turn. Acquire pairs with the release in run_turn: what the owner did
+ * before the turn is visible. */
+static bool is_in_turn(struct executor *executor)
+{
+    return atomic_load_explicit(&executor->turns, memory_order_acquire) & 1;
+}
+
+/* [L2] After the barrier the owner is in a turn, and sees `raided` when it takes its next actor; or
+ * it may be about to take one without a look at `raided`, and this thread takes nothing. */
+static struct schedulable *take_lifo_of(struct executor *executor)
+{
+    struct schedulable *taken = NULL;
+
+    if (!has_lifo(executor))
+        return NULL;
+    if (!executor->can_be_raided)
+        return exchange_lifo(executor);
+    pthread_mutex_lock(&executor->offline_lock);
+    atomic_store_explicit(&executor->raided, true, memory_order_seq_cst);
+    if (barrier_everywhere() && is_in_turn(executor))
+        taken = exchange_lifo(executor);
+    /* Release: the exchange comes before. */
+    atomic_store_explicit(&executor->raided, false, memory_order_release);
+    pthread_mutex_unlock(&executor->offline_lock);
+    return taken;
 }
 
 /* Takes the oldest spawned actor; retries when a thief takes it first. */
@@ -92,17 +128,28 @@ static struct schedulable *take_eldest(struct executor *executor)
     return eldest;
 }
 
-uint32_t theft_hand_over(struct executor *executor)
+/* `first`: the actor that runs next; NULL: none. */
+static uint32_t hand_over(struct executor *executor, struct schedulable *first)
 {
-    struct schedulable *schedulable;
+    struct schedulable *schedulable = first;
     uint32_t count = 0;
 
     /* Bounded: a running turn may wake actors as fast as they are taken. */
-    while (count < HAND_OVER_MAX &&
-           ((schedulable = theft_take_lifo(executor)) ||
-            (schedulable = ring_take(&executor->ring)) || (schedulable = take_eldest(executor)))) {
+    while (count < HAND_OVER_MAX && (schedulable || (schedulable = ring_take(&executor->ring)) ||
+                                     (schedulable = take_eldest(executor)))) {
         global_queue_push(&executor->dispatcher->global, schedulable);
+        schedulable = NULL;
         count++;
     }
     return count;
+}
+
+uint32_t theft_hand_over(struct executor *executor)
+{
+    return hand_over(executor, theft_take_own_lifo(executor));
+}
+
+uint32_t theft_raid(struct executor *executor)
+{
+    return hand_over(executor, take_lifo_of(executor));
 }

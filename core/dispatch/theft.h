@@ -15,10 +15,10 @@
  * These are guesses. The owner of a queue is awake and runs what no other thread takes; when its
  * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread.
  *
- *                 | try | has_waited | is_worth .. hand_over
- *   try           |  X  |     -      |    -         X = the owner of `executor` alone
- *   has_waited    |  -  |     X      |    -         X = the owner of `note` alone
- *   is_worth ..   |  -  |     -      |    -         - = any threads at once
+ *                     | try take_lifo hand_over | has_waited | is_worth .. raid
+ *   try .. hand_over  |           X             |     -      |    -   X = the owner of `executor`
+ *   has_waited        |           -             |     X      |    -   X = the owner of `note`
+ *   is_worth .. raid  |           -             |     -      |    -   - = any threads at once
  */
 #ifndef DISPATCH_THEFT_H
 #define DISPATCH_THEFT_H
@@ -51,14 +51,46 @@ bool theft_has_waited(struct ring_note *note, struct executor *executor);
 /* True when a thread has work queued that another should take. */
 bool theft_is_work_waiting(struct dispatcher *dispatcher);
 
-/* Takes the actor that runs next on a thread out of its slot; NULL: none, or another thread took
- * it first. */
-struct schedulable *theft_take_lifo(struct executor *executor);
-
 /*
- * Moves the queued actors of the executor to the global queue of its dispatcher; returns their
- * number. Any thread. Actors that the owner adds at the same time may stay.
+ * Takes the actor that runs next out of the thread's slot; NULL: none, or a raid took it first.
+ * Owner, between two turns.
+ *
+ * The owner takes that actor before each turn, other threads only in a raid, when a turn is long.
+ * So the raider carries the cost of their order: it sets `raided`, makes the owner pass a barrier
+ * (barrier.h), and goes on only when the owner is in a turn. The owner marks the end of its turn,
+ * and then reads `raided`; only when that is set it needs an exchange.
  */
+static inline struct schedulable *theft_take_lifo(struct executor *executor);
+
+/* As theft_take_lifo, also during a raid. */
+struct schedulable *theft_take_own_lifo(struct executor *executor);
+
+/* Moves the queued actors of the executor to the global queue of its dispatcher; returns their
+ * number. Owner, between two turns. */
 uint32_t theft_hand_over(struct executor *executor);
+
+/* As theft_hand_over, by any other thread while the owner is in a turn. Actors that the owner adds
+ * at the same time may stay. */
+uint32_t theft_raid(struct executor *executor);
+
+#include "dispatch/layout.h"
+
+static inline struct schedulable *theft_take_lifo(struct executor *executor)
+{
+    struct schedulable *schedulable;
+
+    /* [L2] The store of `turns` that ended the last turn comes before: the compiler keeps the
+     * order, the processor does by the raider's barrier. */
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Acquire: after a raid its result is visible. */
+    if (__builtin_expect(atomic_load_explicit(&executor->raided, memory_order_acquire), false))
+        return theft_take_own_lifo(executor);
+    /* Relaxed, both: nobody else changes it between two turns. [L2] The release of `turns` that
+     * begins the next turn publishes the store. */
+    schedulable = atomic_load_explicit(&executor->lifo, memory_order_relaxed);
+    if (schedulable)
+        atomic_store_explicit(&executor->lifo, NULL, memory_order_relaxed);
+    return schedulable;
+}
 
 #endif

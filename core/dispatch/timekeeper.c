@@ -1,13 +1,11 @@
 #include "dispatch/timekeeper.h"
 
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <weir/status.h>
 
+#include "dispatch/barrier.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/doze.h"
 #include "dispatch/futex.h"
@@ -37,7 +35,7 @@ struct watched_dispatcher {
 struct timekeeper {
     struct executor executor; /* the thread's: no dispatcher */
     struct clock pace;        /* const: beats use the real clock, deadlines the executor's */
-    bool can_interrupt;       /* const: membarrier exists */
+    bool can_interrupt;       /* const: barrier_everywhere works */
     pthread_t thread;         /* start, stop */
     bool started;             /* start, stop */
 
@@ -56,11 +54,6 @@ struct timekeeper {
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static bool register_barrier(void)
-{
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-
 int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock,
                       struct timekeeper **out)
 {
@@ -74,7 +67,7 @@ int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock
         return WEIR_ENOMEM;
     }
     timekeeper->pace = clock_monotonic();
-    timekeeper->can_interrupt = register_barrier();
+    timekeeper->can_interrupt = barrier_register();
     atomic_init(&timekeeper->watched_count, 0);
     doze_init(&timekeeper->doze);
     atomic_init(&timekeeper->stopping, false);
@@ -134,16 +127,10 @@ void timekeeper_look(struct timekeeper *timekeeper)
 
 /* --- long turns ----------------------------------------------------------------------------- */
 
-/* Makes every thread of the process pass a full barrier: see executor_try_put_offline. */
-static bool barrier_everywhere(void)
-{
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-}
-
 static void let_memory_go(struct timekeeper *timekeeper, struct executor *executor)
 {
     if (timekeeper->can_interrupt)
-        executor_try_put_offline(executor, barrier_everywhere);
+        executor_try_put_offline(executor);
 }
 
 /* Counts the beats that saw the thread in the turn that it is in. */
@@ -178,7 +165,7 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
     *waits |= theft_has_waited(&watched->sights[index].queued, executor);
     if (beats == 0)
         return false;
-    *waits |= theft_hand_over(executor) > 0;
+    *waits |= theft_raid(executor) > 0;
     if (beats % HOLD_BEATS == 0)
         let_memory_go(timekeeper, executor);
     return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);

@@ -4,13 +4,13 @@
 int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint64_t timeout_ms,
                       struct weir_lease *out)
 {
-    return runtime_take_wait(runtime->core, LEASE_OF_PROGRAM, pool, timeout_ms, out);
+    return runtime_take_wait(runtime->core, NULL, pool, timeout_ms, out);
 }
 
 int weir_runtime_take_request(struct weir_runtime *runtime, weir_pid pool, uint64_t timeout_ms,
                               uint64_t *out_reference)
 {
-    return runtime_take(runtime->core, LEASE_OF_PROGRAM, pool, timeout_ms, out_reference);
+    return runtime_take(runtime->core, NULL, pool, timeout_ms, out_reference);
 }
 
 int weir_runtime_lease_send(struct weir_runtime *runtime, const struct weir_lease *lease,

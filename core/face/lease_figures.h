@@ -12,6 +12,7 @@
 #include <weir/message.h>
 
 #include "base/lease_end.h"
+#include "face/histogram.h"
 
 struct pool;
 
@@ -22,7 +23,12 @@ struct pool_leases {
     uint64_t waiting; /* takers without a worker, also those that have given up and were not looked
                        * at since */
     uint64_t begun;
-    uint64_t ended[LEASE_ENDS]; /* by enum lease_end */
+    uint64_t ended[LEASE_ENDS];   /* by enum lease_end */
+    uint64_t unserved[TAKE_ENDS]; /* takes without a lease, by enum take_end */
+    uint64_t failed_free;         /* workers that failed while no holder had them */
+    uint64_t failed_leased;       /* workers that failed or were revoked while leased */
+    struct histogram waited;      /* from the take to the lease, of takes that were served */
+    struct histogram held;        /* from the lease to its end, of leases that are over */
 };
 
 /* An open lease. */
@@ -43,5 +49,8 @@ uint32_t pool_list_takers(struct pool *pool, weir_pid *out, uint32_t max);
 
 /* For pages and metrics, such as "returned". Static. */
 const char *pool_lease_end_name(enum lease_end end);
+
+/* Likewise, such as "full". Static. */
+const char *pool_take_end_name(enum take_end end);
 
 #endif

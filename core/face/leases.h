@@ -14,13 +14,19 @@ struct runtime;
 
 #define LEASE_OF_PROGRAM 0
 
-/* As weir_runtime_take_request. */
-int runtime_take(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
-                 uint64_t *out_reference);
+/* Holds a lease: one incarnation of a worker. */
+struct lease_holder {
+    weir_pid pid;
+    uint32_t life; /* which incarnation: see actor/actor_ext.h */
+};
 
-/* As weir_runtime_take. */
-int runtime_take_wait(struct runtime *runtime, weir_pid holder, weir_pid pool, uint64_t timeout_ms,
-                      struct weir_lease *out);
+/* As weir_runtime_take_request. `holder` NULL: the program. */
+int runtime_take(struct runtime *runtime, const struct lease_holder *holder, weir_pid pool,
+                 uint64_t timeout_ms, uint64_t *out_reference);
+
+/* As weir_runtime_take. Likewise. */
+int runtime_take_wait(struct runtime *runtime, const struct lease_holder *holder, weir_pid pool,
+                      uint64_t timeout_ms, struct weir_lease *out);
 
 /* Takes the message on 0. WEIR_ENOTALLOWED. */
 int runtime_lease_send(struct runtime *runtime, weir_pid holder, const struct weir_lease *lease,

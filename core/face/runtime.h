@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "face/dead_store.h"
 
 struct dispatcher;
 struct executor;
@@ -53,6 +54,7 @@ struct runtime_options {
     void (*print)(void *context, const char *text, size_t size);
     bool (*print_is_full)(void *context);
     void *print_context;
+    struct dead_store dead_store; /* `append` NULL: dead letters are in memory only */
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
     uint64_t memory;                                 /* cap on bytes of messages; 0 = none */

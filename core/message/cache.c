@@ -221,7 +221,7 @@ static void send_home(struct cache_parcel *parcel)
     struct message *top;
 
     if (!parcel->first)
-        return;
+        return; /* sent since it began */
     /* Relaxed: a first guess, checked by the exchange. */
     top = atomic_load_explicit(&parcel->home->returned, memory_order_relaxed);
     do
@@ -230,23 +230,30 @@ static void send_home(struct cache_parcel *parcel)
      * ABA. */
     while (!atomic_compare_exchange_weak_explicit(&parcel->home->returned, &top, parcel->first,
                                                   memory_order_release, memory_order_relaxed));
-    *parcel = (struct cache_parcel){ 0 };
+    *parcel = (struct cache_parcel){ .home = parcel->home };
 }
 
+static void send_all_home(struct cache *cache)
+{
+    for (uint32_t i = 0; i < cache->parcels_used; i++)
+        send_home(&cache->parcels[i]);
+    cache->parcels_used = 0;
+}
+
+/* Searches in the order of first use, and not by a hash of the address, so that a simulation
+ * repeats. There are seldom more homes than CPUs. */
 static struct cache_parcel *parcel_for(struct cache *cache, struct cache *home)
 {
-    struct cache_parcel *largest = &cache->parcels[0];
+    struct cache_parcel *parcel;
 
-    for (size_t i = 0; i < CACHE_PARCELS; i++) {
-        struct cache_parcel *parcel = &cache->parcels[i];
-
-        if (parcel->home == home || !parcel->home)
-            return parcel;
-        if (parcel->count > largest->count)
-            largest = parcel;
-    }
-    send_home(largest);
-    return largest;
+    for (uint32_t i = 0; i < cache->parcels_used; i++)
+        if (cache->parcels[i].home == home)
+            return &cache->parcels[i];
+    if (cache->parcels_used == CACHE_PARCELS)
+        send_all_home(cache);
+    parcel = &cache->parcels[cache->parcels_used++];
+    *parcel = (struct cache_parcel){ .home = home };
+    return parcel;
 }
 
 static void add_to_parcel(struct cache_parcel *parcel, struct message *message)
@@ -276,7 +283,6 @@ void cache_give_any(struct cache *cache, struct message *message)
         return;
     }
     parcel = parcel_for(cache, message->home);
-    parcel->home = message->home;
     add_to_parcel(parcel, message);
     if (parcel->count >= CACHE_BATCH)
         send_home(parcel);
@@ -293,8 +299,7 @@ void cache_release(struct message *message)
 void cache_flush(struct cache *cache)
 {
     memory_flush(&cache->share);
-    for (size_t i = 0; i < CACHE_PARCELS; i++)
-        send_home(&cache->parcels[i]);
+    send_all_home(cache);
 }
 
 static void empty_shelf(struct cache *cache, uint32_t class_index)

@@ -61,12 +61,14 @@ struct cache_parcel {
     uint32_t count;
 };
 
-#define CACHE_PARCELS 4 /* caches served at once; further messages are sent early */
+/* Caches served at once; one more sends the messages of all of them early. */
+#define CACHE_PARCELS 32
 
 struct cache {
     struct memory_share share;                  /* owner */
     struct cache_shelf shelves[CACHE_CLASSES];  /* owner */
-    struct cache_parcel parcels[CACHE_PARCELS]; /* owner */
+    struct cache_parcel parcels[CACHE_PARCELS]; /* owner: in the order of first use */
+    uint32_t parcels_used;                      /* owner: since the last flush */
     struct slabs slabs;                         /* owner: of the first class */
     struct message *boxes;                      /* owner: returned, not opened yet */
     uint32_t boxed;                             /* owner: messages in them, themselves included */

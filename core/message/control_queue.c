@@ -71,6 +71,11 @@ struct message *control_queue_take(struct mailbox *mailbox, uint32_t *out_signal
     /* [M5] acquire: a thread that set OTHER before had put its message or signal there before. A
      * thread that puts one there afterwards sets OTHER again. */
     atomic_fetch_and_explicit(&mailbox->word, ~MAILBOX_OTHER, memory_order_acq_rel);
-    *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_acquire);
+    /* Relaxed: a signal that is not visible after that acquire sets OTHER again. */
+    *out_signals = 0;
+    if (atomic_load_explicit(&mailbox->signals, memory_order_relaxed))
+        *out_signals = atomic_exchange_explicit(&mailbox->signals, 0, memory_order_acquire);
+    if (!atomic_load_explicit(&mailbox->other, memory_order_relaxed))
+        return NULL;
     return reversed(atomic_exchange_explicit(&mailbox->other, NULL, memory_order_acquire));
 }

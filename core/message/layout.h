@@ -37,18 +37,23 @@ enum message_flags {
     MESSAGE_KEPT = 1u << 1,           /* with a worker that settles it later */
     MESSAGE_OUTSIDE_LEDGER = 1u << 2, /* outside the ledger: urgent, high or control */
     MESSAGE_EXPIRES = 1u << 3,        /* `deadline_ns` counts */
-    MESSAGE_ORIGIN = 1u << 4,   /* `origin` is notified of the outcome; never set on a request */
-    MESSAGE_BLOB = 1u << 5,     /* the payload belongs to a blob; holds a reference to it */
-    MESSAGE_BOUND = 1u << 6,    /* broadcast: the worker's siblings have copies of their own */
-    MESSAGE_WEIGHED = 1u << 7,  /* its bytes count in the mailbox where it waits */
-    MESSAGE_CLASS_SHIFT = 8,    /* eight bits: the cache's size class */
-    MESSAGE_COUNTED = 1u << 16, /* counted in the cap on memory */
-    MESSAGE_GIVEN = 1u << 17,   /* a plugin has passed it to the host: actor/giving.h */
-    MESSAGE_DIRECT = 1u << 18,  /* sent to the worker itself, not to its pool */
-    MESSAGE_TAKE = 1u << 19,    /* requests a lease, or answers that: actor/lease.h */
-    MESSAGE_LEASED = 1u << 20,  /* sent under a lease: `status` has the low half of its token */
-    MESSAGE_GROUPED = 1u << 21, /* a TAKE of any member of a group of pools: pool/lease_group.h */
-    MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED, /* freeing it releases something else, too */
+    MESSAGE_ORIGIN = 1u << 4,    /* `origin` is notified of the outcome; never set on a request */
+    MESSAGE_BLOB = 1u << 5,      /* the payload belongs to a blob; holds a reference to it */
+    MESSAGE_BOUND = 1u << 6,     /* broadcast: the worker's siblings have copies of their own */
+    MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
+    MESSAGE_CLASS_SHIFT = 8,     /* eight bits: the cache's size class */
+    MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */
+    MESSAGE_GIVEN = 1u << 17,    /* a plugin has passed it to the host: actor/giving.h */
+    MESSAGE_DIRECT = 1u << 18,   /* sent to the worker itself, not to its pool */
+    MESSAGE_TAKE = 1u << 19,     /* requests a lease, or answers that: actor/lease.h */
+    MESSAGE_LEASED = 1u << 20,   /* sent under a lease: `status` has the low half of its token */
+    MESSAGE_GROUPED = 1u << 21,  /* a TAKE of any member of a group of pools: pool/lease_group.h */
+    MESSAGE_JOINED = 1u << 22,   /* its origin is notified by the join `token`: message/join.h */
+    MESSAGE_DETACHED = 1u << 23, /* when it is emitted it joins no origin: weir_detach */
+    /* Somebody is notified of its outcome. */
+    MESSAGE_TRACKED = MESSAGE_ORIGIN | MESSAGE_JOINED,
+    /* Freeing it releases something else, too. */
+    MESSAGE_HOLDS = MESSAGE_BLOB | MESSAGE_COUNTED | MESSAGE_JOINED,
     MESSAGE_FAILURE = 1u << 24, /* eight bits: the number of retries after a failure */
 };
 
@@ -67,7 +72,8 @@ struct message {
 
     union {
         uint64_t reference; /* of a request and its reply; 0 = none */
-        uint64_t token;     /* with MESSAGE_ORIGIN: the origin's name for the message */
+        uint64_t token;     /* with MESSAGE_ORIGIN: the origin's name for the message;
+                             * with MESSAGE_JOINED: the join */
     };
     union {
         uint64_t deadline_ns; /* with MESSAGE_EXPIRES: dead after that time */
@@ -78,6 +84,7 @@ struct message {
         uint64_t again_ns;  /* while it waits for a retry */
         uint64_t kept_ns;   /* while a worker keeps it: since when; TIMER_NEVER: reported already */
         uint64_t queued_ns; /* while it waits in the queue of a pool: since when */
+        uint64_t record;    /* while its dead letter is being stored: actor/storing.h */
     };
     union {
         /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY; with

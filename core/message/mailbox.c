@@ -4,6 +4,11 @@
 #define BATCH_MAX 16u /* the line that senders write moves once for as many messages */
 #define LIMIT_MAX ((uint32_t)INT32_MAX) /* more messages than fit any memory; see is_full */
 
+static uint32_t bounded(uint32_t limit)
+{
+    return limit != MAILBOX_UNBUFFERED && limit > LIMIT_MAX ? LIMIT_MAX : limit;
+}
+
 void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 {
     atomic_init(&mailbox->tail, NULL);
@@ -17,7 +22,7 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
     atomic_init(&mailbox->bytes, 0);
     atomic_init(&mailbox->lanes[0], 0);
     atomic_init(&mailbox->lanes[1], 0);
-    mailbox_set_limit(mailbox, limit);
+    atomic_init(&mailbox->limit, bounded(limit));
     /* [M0] publishes the rest to senders that find the new serial. */
     atomic_store_explicit(&mailbox->word,
                           ((uint64_t)serial << MAILBOX_SERIAL_SHIFT) | MAILBOX_CLOSED,
@@ -26,10 +31,8 @@ void mailbox_init(struct mailbox *mailbox, uint32_t serial, uint32_t limit)
 
 void mailbox_set_limit(struct mailbox *mailbox, uint32_t limit)
 {
-    if (limit != MAILBOX_UNBUFFERED && limit > LIMIT_MAX)
-        limit = LIMIT_MAX;
     /* Release for is_full. Before the check for waiting senders: see actor/wait_queue.h. */
-    atomic_store_explicit(&mailbox->limit, limit, memory_order_seq_cst);
+    atomic_store_explicit(&mailbox->limit, bounded(limit), memory_order_seq_cst);
 }
 
 /*
@@ -179,11 +182,9 @@ __attribute__((noinline)) static int push_weighed(struct mailbox *mailbox, uint3
     return wake;
 }
 
-/* Gives back the bytes of a message that leaves the queue, if they were counted. */
-static void unweigh(struct mailbox *mailbox, struct message *message)
+/* Gives back the bytes of a message that leaves the queue. */
+void mailbox_unweigh(struct mailbox *mailbox, struct message *message)
 {
-    if (!(message->public.reserved & MESSAGE_WEIGHED))
-        return;
     message->public.reserved &= ~(uint32_t)MESSAGE_WEIGHED;
     give_bytes(mailbox, message->public.size);
 }
@@ -325,7 +326,7 @@ static bool unlink_last(struct mailbox *mailbox, struct message *last)
     return next != NULL;
 }
 
-static struct message *take_linked(struct mailbox *mailbox)
+struct message *mailbox_take_linked(struct mailbox *mailbox)
 {
     /* [M4] acquires the message. */
     struct message *message = atomic_load_explicit(&mailbox->first, memory_order_acquire);
@@ -339,41 +340,6 @@ static struct message *take_linked(struct mailbox *mailbox)
     else if (!unlink_last(mailbox, message))
         return NULL;
     return message;
-}
-
-/* The first message, without giving its place back. */
-static inline struct message *take_first(struct mailbox *mailbox)
-{
-    /* Relaxed: see [M8]. */
-    struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
-
-    if (message)
-        atomic_store_explicit(&mailbox->waker, NULL, memory_order_relaxed);
-    else
-        message = take_linked(mailbox);
-    if (message)
-        unweigh(mailbox, message);
-    return message;
-}
-
-struct message *mailbox_take(struct mailbox *mailbox)
-{
-    struct message *message = take_first(mailbox);
-    /* Relaxed: only the owner writes it. */
-    uint64_t taken = atomic_load_explicit(&mailbox->taken, memory_order_relaxed);
-
-    /* Release: a reader that sees the count sees that the message was admitted. */
-    if (message)
-        atomic_store_explicit(&mailbox->taken, taken + 1, memory_order_release);
-    return message;
-}
-
-void mailbox_return(struct mailbox *mailbox)
-{
-    /* [M1] the release gives the places to senders. */
-    atomic_store_explicit(&mailbox->head,
-                          (uint32_t)atomic_load_explicit(&mailbox->taken, memory_order_relaxed),
-                          memory_order_release);
 }
 
 uint32_t mailbox_batch(struct mailbox *mailbox)

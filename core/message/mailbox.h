@@ -109,10 +109,16 @@ int mailbox_push_chain(struct mailbox *mailbox, uint32_t serial, struct message 
 
 /* The next message of the normal lane, owned by the caller; NULL: none that can be seen yet. Its
  * place stays occupied until mailbox_return. */
-struct message *mailbox_take(struct mailbox *mailbox);
+static inline struct message *mailbox_take(struct mailbox *mailbox);
 
 /* Returns the places of all messages that were taken: senders may use them. */
-void mailbox_return(struct mailbox *mailbox);
+static inline void mailbox_return(struct mailbox *mailbox)
+{
+    /* [M1] the release gives the places to senders. */
+    atomic_store_explicit(&mailbox->head,
+                          (uint32_t)atomic_load_explicit(&mailbox->taken, memory_order_relaxed),
+                          memory_order_release);
+}
 
 /* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,
  * which means that it returns each place at once. */
@@ -195,6 +201,35 @@ uint32_t mailbox_room(struct mailbox *mailbox);
 static inline uint32_t mailbox_serial(uint64_t word)
 {
     return (uint32_t)(word >> MAILBOX_SERIAL_SHIFT);
+}
+
+/* Parts of mailbox_take: the first message of the queue, and what a message with a weight needs. */
+struct message *mailbox_take_linked(struct mailbox *mailbox);
+void mailbox_unweigh(struct mailbox *mailbox, struct message *message);
+
+static inline struct message *mailbox_take(struct mailbox *mailbox)
+{
+    /* [M8] Relaxed: this turn was scheduled by the sender that has put it there. */
+    struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
+
+    if (message) {
+        atomic_store_explicit(&mailbox->waker, NULL, memory_order_relaxed);
+    } else {
+        /* Relaxed: a first look. */
+        if (!atomic_load_explicit(&mailbox->first, memory_order_relaxed))
+            return NULL;
+        message = mailbox_take_linked(mailbox);
+        if (!message)
+            return NULL;
+    }
+    if (__builtin_expect(message->public.reserved & MESSAGE_WEIGHED, false))
+        mailbox_unweigh(mailbox, message);
+    /* Release: a reader that sees the count sees that the message was admitted. Relaxed load: only
+     * the owner writes it. */
+    atomic_store_explicit(&mailbox->taken,
+                          atomic_load_explicit(&mailbox->taken, memory_order_relaxed) + 1,
+                          memory_order_release);
+    return message;
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "message/blob.h"
 #include "message/cache.h"
+#include "message/join.h"
 
 #define SMALL_SIZE (CACHE_SMALL - MESSAGE_HEADER_SIZE) /* payload of the first class */
 
@@ -182,6 +183,8 @@ static void let_go(struct cache *cache, struct message *message)
         memory_give(&cache->share, cache_room(message, MESSAGE_HEADER_SIZE));
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
+    if (message->public.reserved & MESSAGE_JOINED)
+        join_drop(message);
 }
 
 void message_destroy(struct cache *cache, struct message *message)
@@ -199,6 +202,8 @@ void message_release(struct memory *memory, struct message *message)
         memory_return(memory, cache_room(message, MESSAGE_HEADER_SIZE));
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
+    if (message->public.reserved & MESSAGE_JOINED)
+        join_drop(message);
     cache_release(message);
 }
 

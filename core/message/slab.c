@@ -4,12 +4,17 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* 255 blocks: to get one costs a fraction of what the first write to its pages costs. */
 #define SLAB_BYTES ((size_t)32 << 10)
 /* malloc puts its own header before the next slab, which begins at a multiple of SLAB_BYTES. */
 #define SLAB_USED (SLAB_BYTES - SLAB_BLOCK)
 #define SLAB_BLOCKS (SLAB_USED / SLAB_BLOCK - 1)
+
+#define REGION_BYTES ((size_t)2 << 20) /* a huge page */
+#define REGION_SLABS (REGION_BYTES / SLAB_BYTES)
+#define REGION_AFTER 32u /* slabs: 1 MiB, as much as a cache keeps when it is idle */
 
 /* A free block. */
 struct free_block {
@@ -25,6 +30,10 @@ struct slab {
     /* Blocks that outlive their owner: each released block subtracts one, the owner's end adds
      * those that are in use. The slab is freed when the sum is 0 and the owner has ended. */
     _Atomic int32_t outliving;
+    bool in_region; /* const: its memory is part of a region */
+    /* Of the first slab of a region: */
+    _Atomic uint32_t users; /* its slabs, and the owner while it has not used all of them */
+    uint32_t spare;         /* owner: those in slabs.spare */
 };
 
 static_assert(sizeof(struct slab) <= SLAB_BLOCK, "the first block holds the slab's fields");
@@ -38,6 +47,10 @@ void slabs_init(struct slabs *slabs)
 {
     list_init(&slabs->all);
     slabs->carving = NULL;
+    list_init(&slabs->spare);
+    slabs->count = 0;
+    slabs->region = NULL;
+    slabs->region_used = 0;
 }
 
 static void list_prepend(struct list *list, struct list *node)
@@ -45,16 +58,125 @@ static void list_prepend(struct list *list, struct list *node)
     list_append(list->next, node);
 }
 
-static struct slab *add_slab(struct slabs *slabs)
+/* --- regions ---------------------------------------------------------------------------------- */
+
+/* A user of the region is done. [SL2] acq_rel: all uses of its slabs come before the free. */
+static void release_region(struct slab *first)
+{
+    if (atomic_fetch_sub_explicit(&first->users, 1, memory_order_acq_rel) == 1)
+        free(first);
+}
+
+static struct slab *first_of_region(const struct slab *slab)
+{
+    return (struct slab *)((uintptr_t)slab & ~(uintptr_t)(REGION_BYTES - 1));
+}
+
+static struct slab *slab_of_region(struct slab *first, uint32_t index)
+{
+    return (struct slab *)(void *)((char *)first + index * SLAB_BYTES);
+}
+
+/* Maps pages that are about to be written. Without it each of them costs a fault; a kernel that
+ * cannot do it changes nothing. */
+static void map_now(void *memory)
+{
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(memory, SLAB_BYTES, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+#endif
+}
+
+static struct slab *begin_region(struct slabs *slabs)
 {
     void *memory;
+
+    if (posix_memalign(&memory, REGION_BYTES, REGION_BYTES) != 0)
+        return NULL;
+    (void)madvise(memory, REGION_BYTES, MADV_HUGEPAGE); /* advice: nothing depends on it */
+    slabs->region = memory;
+    slabs->region_used = 0;
+    return memory;
+}
+
+/* A slab of a region that was never used; NULL: memory is out. */
+static struct slab *carve_region(struct slabs *slabs)
+{
+    struct slab *first = slabs->region ? slabs->region : begin_region(slabs);
     struct slab *slab;
 
+    if (!first)
+        return NULL;
+    slab = slab_of_region(first, slabs->region_used);
+    map_now(slab);
+    *slab = (struct slab){ .in_region = true };
+    if (slab == first)
+        atomic_init(&first->users, 1);
+    /* Relaxed: the owner is a user already. */
+    atomic_fetch_add_explicit(&first->users, 1, memory_order_relaxed);
+    if (++slabs->region_used == REGION_SLABS) {
+        slabs->region = NULL;
+        release_region(first);
+    }
+    return slab;
+}
+
+static struct slab *take_spare(struct slabs *slabs)
+{
+    struct slab *slab = LIST_ENTRY(slabs->spare.next, struct slab, node);
+
+    list_remove(&slab->node);
+    first_of_region(slab)->spare--;
+    slab->free = NULL;
+    slab->free_count = 0;
+    slab->carved = 0;
+    return slab;
+}
+
+/* Keeps a slab of a region for later. Frees the region when none of its slabs is in use. */
+static void keep_spare(struct slabs *slabs, struct slab *slab)
+{
+    struct slab *first = first_of_region(slab);
+    uint32_t used = first == slabs->region ? slabs->region_used : REGION_SLABS;
+
+    list_append(&slabs->spare, &slab->node);
+    if (++first->spare < used)
+        return;
+    if (first == slabs->region)
+        slabs->region = NULL;
+    for (uint32_t i = 0; i < used; i++)
+        list_remove(&slab_of_region(first, i)->node);
+    free(first);
+}
+
+/* --- slabs ------------------------------------------------------------------------------------ */
+
+/* The first one is mapped page by page: a thread with few messages needs few pages. */
+static struct slab *make_slab(struct slabs *slabs)
+{
+    void *memory;
+
+    if (!list_empty(&slabs->spare))
+        return take_spare(slabs);
+    if (slabs->count >= REGION_AFTER)
+        return carve_region(slabs);
     if (posix_memalign(&memory, SLAB_BYTES, SLAB_USED) != 0)
         return NULL;
-    slab = memory;
-    *slab = (struct slab){ 0 };
+    if (slabs->count > 0)
+        map_now(memory);
+    *(struct slab *)memory = (struct slab){ 0 };
+    return memory;
+}
+
+static struct slab *add_slab(struct slabs *slabs)
+{
+    struct slab *slab = make_slab(slabs);
+
+    if (!slab)
+        return NULL;
     list_append(&slabs->all, &slab->node);
+    slabs->count++;
     slabs->carving = slab;
     return slab;
 }
@@ -100,7 +222,11 @@ void slab_give(struct slabs *slabs, void *block)
 
     if (slab->free_count + 1 == SLAB_BLOCKS) {
         list_remove(&slab->node);
-        free(slab);
+        slabs->count--;
+        if (slab->in_region)
+            keep_spare(slabs, slab);
+        else
+            free(slab);
         return;
     }
     if (!slab->free) {
@@ -112,12 +238,21 @@ void slab_give(struct slabs *slabs, void *block)
     slab->free_count++;
 }
 
+/* After the owner's end. */
+static void free_slab(struct slab *slab)
+{
+    if (slab->in_region)
+        release_region(first_of_region(slab));
+    else
+        free(slab);
+}
+
 /* The sum is 0 only after the owner's end. [SL1] acq_rel: all uses of the blocks come before the
  * free. */
 static void add_outliving(struct slab *slab, int32_t change)
 {
     if (atomic_fetch_add_explicit(&slab->outliving, change, memory_order_acq_rel) + change == 0)
-        free(slab);
+        free_slab(slab);
 }
 
 void slabs_finish(struct slabs *slabs)
@@ -130,6 +265,10 @@ void slabs_finish(struct slabs *slabs)
         node = node->next;
         add_outliving(slab, (int32_t)(slab->carved - slab->free_count));
     }
+    while (!list_empty(&slabs->spare))
+        release_region(first_of_region(take_spare(slabs)));
+    if (slabs->region)
+        release_region(slabs->region);
     slabs_init(slabs);
 }
 

@@ -6,6 +6,12 @@
  * owner: a plugin may hold a message longer than the runtime lives. The last such block frees the
  * slab.
  *
+ * A fresh page costs more than all the rest of a message: the kernel maps it at the first write.
+ * So the pages of a slab are mapped at once, and a set with many slabs carves the next ones from
+ * regions, for which it asks for huge pages. A region goes back to malloc when all of its slabs are
+ * free; until then free slabs of it are used before new ones, so a set never has more memory than
+ * it once needed, and one region.
+ *
  *                     | other slab_* | slab_release     X = one thread at a time for each set of
  *   slab_take/give    |      X       |      -               slabs; - = any threads at once
  *   slab_release      |      -       |      -
@@ -14,6 +20,7 @@
 #define MESSAGE_SLAB_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/list.h"
 
@@ -24,6 +31,10 @@ struct slab;
 struct slabs {
     struct list all;      /* those with free blocks first */
     struct slab *carving; /* has blocks that were never taken; NULL = none */
+    struct list spare;    /* slabs of regions whose blocks are all free */
+    uint32_t count;       /* of `all` */
+    struct slab *region;  /* the first slab of a region with unused slabs; NULL = none */
+    uint32_t region_used; /* slabs of it */
 };
 
 void slabs_init(struct slabs *slabs);

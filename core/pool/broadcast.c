@@ -3,6 +3,7 @@
 #include "actor/actor.h"
 #include "actor/fan_out.h"
 #include "actor/runtime.h"
+#include "actor/settle.h"
 #include "pool/pool.h"
 
 bool broadcast_passes_over(const struct member *member)
@@ -83,10 +84,9 @@ int broadcast(struct pool *pool, struct executor *executor, struct message *mess
         return refuse(&fan_out, &own);
     while ((copy = message_list_take(&own)))
         message_list_append(left, copy);
-    /* Relaxed: a figure for people. */
     if (fan_out.refused > 0)
-        atomic_fetch_add_explicit(&pool->refused, fan_out.refused, memory_order_relaxed);
-    message_destroy(&executor->cache, message);
+        counter_add(&pool->refused, executor->reader.index, fan_out.refused);
+    settle_copied(pool->runtime, executor, message);
     return 0;
 }
 

@@ -323,22 +323,22 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
         manager_set_locked(pool, options->manager, executor);
 }
 
-/* Takers of a group that is none any more are refused; those of a group that has become one, or has
- * other members, look for a free worker. */
-static void settle_group_takers(struct pool *pool, struct executor *executor)
+/* Takers of a pool that has lost `lease` are refused; those of a group that has other members look
+ * for a free worker. */
+static void settle_takers(struct pool *pool, struct executor *executor, bool gave_leases)
 {
+    if (gave_leases && !leases_are_given(&pool->leases))
+        pulling_refuse_takers(pool, executor, WEIR_EUNSUPPORTED);
     /* Relaxed: after the change, on the same thread. */
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_PULL)
-        return;
-    if (leases_are_given(&pool->leases))
+    else if (leases_are_given(&pool->leases) &&
+             atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
         lease_group_wake(pool, executor);
-    else
-        pulling_refuse_takers(pool, executor);
 }
 
 void pool_change_commit(struct pool_change *change, struct executor *executor)
 {
     struct pool *pool = change->pool;
+    bool gave_leases = leases_are_given(&pool->leases);
     struct spec *old;
 
     pthread_mutex_lock(&pool->lock);
@@ -361,7 +361,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     pool_wake_waiters(pool, executor);
     elastic_wake(pool, executor);
     pulling_end_if_left(pool, executor);
-    settle_group_takers(pool, executor);
+    settle_takers(pool, executor, gave_leases);
     outcome_notify(pool, executor);
     free_change(change);
 }

@@ -166,8 +166,7 @@ static bool fits_leases(const struct pool_options *options)
     if (!options->settings.lease.on)
         return true;
     if (!options->spec)
-        return route == WEIR_ROUTE_ROUND_ROBIN || route == WEIR_ROUTE_LEAST_LOADED ||
-               route == WEIR_ROUTE_RANDOM;
+        return route != WEIR_ROUTE_HASH && route != WEIR_ROUTE_BROADCAST;
     return route == WEIR_ROUTE_PULL && options->settings.mailbox != WEIR_UNBUFFERED;
 }
 
@@ -275,9 +274,10 @@ int pool_create(struct runtime *runtime, struct executor *executor,
 
     if (status != 0)
         return status;
-    pool = calloc(1, sizeof *pool);
+    pool = aligned_alloc(alignof(struct pool), sizeof *pool);
     if (!pool)
         return WEIR_ENOMEM;
+    memset((void *)pool, 0, sizeof *pool);
     list_init(&made);
     init_fields(pool, runtime, options);
     status = begin_outlets(pool, options);

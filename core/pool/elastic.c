@@ -19,6 +19,8 @@ void elastic_publish_locked(struct pool *pool)
 
     if (elastic_is_active_locked(pool) && !pool->scaler.logged_full)
         elastic |= ELASTIC_SENSES;
+    if (pool->scaler.stuck)
+        elastic |= ELASTIC_STUCK;
     atomic_store_explicit(&pool->elastic, elastic, memory_order_relaxed);
 }
 
@@ -85,9 +87,11 @@ void elastic_notice(struct pool *pool, struct executor *executor)
 {
     struct scaler *scaler = &pool->scaler;
 
-    /* [G1] seq_cst: the sender has put its message into the pool before this exchange. The exchange
-     * in scaler_look that resets `asked` comes after it, so that look sees the message. */
-    if (atomic_exchange_explicit(&scaler->asked, true, memory_order_seq_cst))
+    /* [G1] seq_cst, both: the sender has put its message into the pool before. The exchange in
+     * scaler_look that resets `asked` comes after a load of true, so that look sees the message. A
+     * sender writes this line for the first message after a look only. */
+    if (atomic_load_explicit(&scaler->asked, memory_order_seq_cst) ||
+        atomic_exchange_explicit(&scaler->asked, true, memory_order_seq_cst))
         return;
     (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_TIME);
 }
@@ -105,9 +109,9 @@ void elastic_starve(struct pool *pool, struct executor *executor)
     const struct members *members = atomic_load_explicit(&pool->members, memory_order_acquire);
 
     if (pool_senses(pool)) {
-        /* Relaxed: published by the exchange in elastic_notice. */
+        /* [G1] seq_cst: before the load in elastic_notice. Written once for each look. */
         if (!atomic_load_explicit(&pool->scaler.refused, memory_order_relaxed))
-            atomic_store_explicit(&pool->scaler.refused, true, memory_order_relaxed);
+            atomic_store_explicit(&pool->scaler.refused, true, memory_order_seq_cst);
         elastic_notice(pool, executor);
     }
     /* Depth is bounded by the configuration. */

@@ -83,7 +83,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     atomic_store_explicit(&pool->closing, true, memory_order_release);
     dismiss_all_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
-    pulling_refuse_takers(pool, executor);
+    pulling_refuse_takers(pool, executor, WEIR_ECLOSED);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
     outcome_notify(pool, executor);

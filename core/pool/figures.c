@@ -181,7 +181,7 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
     tally.stats.in_hand = tally.ledger.in_hand;
     tally.stats.held = tally.ledger.held;
     tally.stats.oldest_ms = tally.oldest_ns / NS_PER_MS;
-    tally.stats.refused = atomic_load_explicit(&pool->refused, memory_order_relaxed);
+    tally.stats.refused = counter_sum(&pool->refused);
     count_dead(pool, &tally.stats);
     describe(pool, &tally.stats);
     memcpy(out, &tally.stats, tally.stats.size);

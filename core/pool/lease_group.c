@@ -1,5 +1,6 @@
 #include "pool/lease_group.h"
 
+#include "actor/lifecycle.h"
 #include "pool/elastic.h"
 #include "pool/pulling.h"
 
@@ -56,40 +57,196 @@ static bool has_room_locked(const struct pull_queue *pull)
     return pull->messages.count < pull->limit + called;
 }
 
+/* --- growth ----------------------------------------------------------------------------------- */
+
+/* A pool that scales itself, and whose workers open. */
+static bool is_able(const struct pool *pool)
+{
+    /* Relaxed: see elastic_publish_locked. */
+    return pool && (atomic_load_explicit(&pool->elastic, memory_order_relaxed) &
+                    (ELASTIC_SENSES | ELASTIC_STUCK)) == ELASTIC_SENSES;
+}
+
+/* The member to ask for a worker: the able ones by turns. NULL: none is able. */
+static struct pool *find_able(const struct members *members, uint64_t turn)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < members->count; i++)
+        count += is_able(members->members[i].pool);
+    if (count == 0)
+        return NULL;
+    turn %= count;
+    for (uint32_t i = 0; i < members->count; i++)
+        if (is_able(members->members[i].pool) && turn-- == 0)
+            return members->members[i].pool;
+    return NULL; /* one is not able any more */
+}
+
+static void ask_all(const struct members *members, struct executor *executor)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->members[i].pool && pool_senses(members->members[i].pool))
+            elastic_notice(members->members[i].pool, executor);
+}
+
+/* Asks one pool to grow for a taker that waits, or has found no room: all of them when none is
+ * known to be able. */
+static void ask_to_grow(struct pool *group, struct executor *executor, uint64_t turn, bool waits)
+{
+    /* [P1] pairs with members_publish. */
+    const struct members *members = atomic_load_explicit(&group->members, memory_order_acquire);
+    struct pool *able = find_able(members, turn);
+
+    if (!waits)
+        elastic_starve(able ? able : group, executor);
+    else if (able)
+        elastic_notice(able, executor);
+    else
+        ask_all(members, executor);
+}
+
+static uint64_t less(uint64_t number, uint64_t by)
+{
+    return number > by ? number - by : 0;
+}
+
+/* The workers of the pool that come for takers of the group: they open, or were woken. */
+static uint32_t count_coming(struct pool *pool, const struct pull_queue *queue)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&pool->pull.lock);
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        const struct place *place = LIST_ENTRY(node, struct place, link);
+
+        count += place->called_by == queue || place->opens_for == queue;
+    }
+    pthread_mutex_unlock(&pool->pull.lock);
+    return count;
+}
+
+/* The law sees workers that come for takers as free, so these takers count, too. */
+static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint64_t now_ns,
+                              struct scale_figures *figures)
+{
+    const struct message *first = message_queue_first(&queue->messages.queue);
+    /* Relaxed: under the lock that adds to them; one that has come meanwhile is seen next time. */
+    uint64_t served = (uint64_t)atomic_load_explicit(&queue->called, memory_order_relaxed) +
+                      atomic_load_explicit(&queue->opening, memory_order_relaxed);
+    uint64_t lacking = less(queue->messages.count, served);
+    uint64_t age_ns = first && lacking > 0 ? less(now_ns, first->queued_ns) : 0;
+
+    figures->waiting += lacking + count_coming(pool, queue);
+    if (age_ns > figures->oldest_ns)
+        figures->oldest_ns = age_ns;
+}
+
+struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct scale_law *law,
+                                               struct scale_figures *figures, uint64_t now_ns,
+                                               struct group_growth *out)
+{
+    struct pool *group = lease_group_of(pool);
+    struct scale_verdict verdict;
+
+    *out = (struct group_growth){ .queue = group ? &group->pull : NULL };
+    if (!group)
+        return scale_decide(law, figures);
+    pthread_mutex_lock(&group->pull.lock);
+    add_takers_locked(pool, &group->pull, now_ns, figures);
+    verdict = scale_decide(law, figures);
+    out->waits = group->pull.messages.count > 0;
+    out->planned = (uint32_t)less(verdict.target, figures->target);
+    atomic_fetch_add_explicit(&group->pull.opening, out->planned, memory_order_relaxed);
+    pthread_mutex_unlock(&group->pull.lock);
+    return verdict;
+}
+
+void lease_group_grown_locked(struct pool *pool, const struct group_growth *growth)
+{
+    struct pull_queue *queue = growth->queue;
+    uint32_t marked = 0;
+
+    if (growth->planned == 0)
+        return;
+    pthread_mutex_lock(&queue->lock);
+    pthread_mutex_lock(&pool->pull.lock);
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (marked == growth->planned)
+            break;
+        if (place->opened || place->opens_for || actor_state(place->actor) != ACTOR_STARTING)
+            continue;
+        place->opens_for = queue;
+        marked++;
+    }
+    pthread_mutex_unlock(&pool->pull.lock);
+    atomic_fetch_sub_explicit(&queue->opening, growth->planned - marked, memory_order_relaxed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void lease_group_ask_others(struct pool *pool, struct executor *executor)
+{
+    struct pool *group = lease_group_of(pool);
+
+    if (group) /* [P1] */
+        ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor);
+}
+
+void lease_group_failed(struct pool *pool, struct executor *executor)
+{
+    struct pool *group = lease_group_of(pool);
+
+    /* Relaxed: a taker that the worker was opened for came before it. */
+    if (group && atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) > 0)
+        ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor); /* [P1] */
+}
+
+/* --- takers ----------------------------------------------------------------------------------- */
+
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
                      uint32_t first)
 {
     struct pull_queue *pull = &group->pull;
     bool woke = false;
+    uint64_t turn;
     int status = 0;
 
     pthread_mutex_lock(&pull->lock);
     if (pull->closed)
         status = WEIR_ECLOSED;
+    else if (!pull->leases)
+        status = WEIR_EUNSUPPORTED; /* since the taker looked */
     else if (!(woke = wake_one_locked(group, executor, first)) && !has_room_locked(pull))
         status = WEIR_EFULL;
     if (status == 0) {
         take->public.reserved |= MESSAGE_GROUPED;
         pulling_append_locked(group, executor, take);
     }
+    turn = pull->admitted;
     pthread_mutex_unlock(&pull->lock);
-    if (!woke) /* pools that scale themselves grow for it */
-        elastic_starve(group, executor);
+    if (!woke)
+        ask_to_grow(group, executor, turn, status == 0);
     return status;
 }
 
 void lease_group_put_back(struct place *place, struct message *message)
 {
     struct pool *group = lease_group_of(pool_of_place(place));
+    bool waits = false;
 
-    if (!group || !(message->public.reserved & MESSAGE_GROUPED)) {
-        pulling_put_back(place, message);
-        return;
+    if (group && (message->public.reserved & MESSAGE_GROUPED)) {
+        pthread_mutex_lock(&group->pull.lock);
+        waits = group->pull.leases;
+        if (waits) {
+            (void)wake_one_locked(group, place->actor->executor, LEASE_GROUP_MOST_FREE);
+            pulling_prepend_locked(group, message);
+        }
+        pthread_mutex_unlock(&group->pull.lock);
     }
-    pthread_mutex_lock(&group->pull.lock);
-    (void)wake_one_locked(group, place->actor->executor, LEASE_GROUP_MOST_FREE);
-    pulling_prepend_locked(group, message);
-    pthread_mutex_unlock(&group->pull.lock);
+    if (!waits) /* a worker of the pool serves or refuses it */
+        pulling_put_back(place, message);
 }
 
 void lease_group_wake(struct pool *group, struct executor *executor)

@@ -14,6 +14,7 @@
 #define POOL_LEASE_GROUP_H
 
 #include "pool/pool.h"
+#include "pool/scale_law.h"
 
 /* True when the pool is a group, and the message a TAKE. */
 bool lease_group_takes(const struct pool *pool, const struct message *message);
@@ -35,5 +36,31 @@ void lease_group_pass_on(struct pool *pool, struct executor *executor);
 
 /* Wakes a worker that sleeps if takers wait in a group. Any thread, in a read section. */
 void lease_group_wake(struct pool *group, struct executor *executor);
+
+/* --- growth of a pool that scales itself; pool->lock is held, in a read section --------------- */
+
+/* The growth of a pool for the takers of its group. */
+struct group_growth {
+    struct pull_queue *queue; /* of the group; NULL: the pool is in none */
+    uint32_t planned;         /* workers that are to open for its takers */
+    bool waits;               /* takers wait there */
+};
+
+/* The verdict of the law. Takers of the group count for which no worker of any pool comes yet;
+ * pools of a group decide one after the other, so that one taker starts one worker. */
+struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct scale_law *law,
+                                               struct scale_figures *figures, uint64_t now_ns,
+                                               struct group_growth *out);
+
+/* After the verdict was carried out, whether it could be or not. */
+void lease_group_grown_locked(struct pool *pool, const struct group_growth *growth);
+
+/* The pool has its maximum, or its workers fail to open: the others of its group look. Without the
+ * lock. */
+void lease_group_ask_others(struct pool *pool, struct executor *executor);
+
+/* A worker of the pool has failed, and a taker may have waited for it: the pools of its group look.
+ * Without the lock. */
+void lease_group_failed(struct pool *pool, struct executor *executor);
 
 #endif

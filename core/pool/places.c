@@ -57,6 +57,7 @@ static void failed(struct place *place)
     mailbox_close(&place->actor->mailbox);
     pulling_awake(place);
     pthread_mutex_unlock(&pool->lock);
+    lease_group_failed(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);
 }
 

@@ -22,6 +22,7 @@
 #include "face/pool.h"
 #include "pool/members.h"
 #include "stats/age.h"
+#include "stats/counter.h"
 #include "stats/dead_letters.h"
 
 struct outlet;
@@ -53,6 +54,8 @@ struct pull_queue {
     bool leases; /* lock: `limit` bounds the takers that wait for a member */
     /* places that were woken for a message, and did not come yet; added under the lock */
     _Atomic uint32_t called;
+    /* of a group: places that open for a message, and did not come yet; added under the lock */
+    _Atomic uint32_t opening;
     struct list idle;          /* lock: places whose workers sleep since the queue is empty */
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
 };
@@ -68,6 +71,7 @@ struct outlets {
 /* Bits of pool->elastic. */
 #define ELASTIC_ON 1u     /* the first idle worker gets a message, so that the last are unused */
 #define ELASTIC_SENSES 2u /* senders ask for looks */
+#define ELASTIC_STUCK 4u  /* workers fail to open: other pools of its group are asked first */
 
 /* Of a pool that resizes itself: elastic.h, scaler.h. */
 struct scaler {
@@ -75,6 +79,7 @@ struct scaler {
     struct dispatcher *dispatcher; /* const: of the timer; NULL: none is reserved */
     bool suspended;                /* lock */
     bool logged_full;              /* lock: the log says that the pool has its maximum */
+    bool stuck;                    /* lock: workers wait to be opened again, or have stopped */
     uint64_t grown_ns;             /* lock: the last growth; 0 = never */
     uint64_t shrunk_ns;            /* lock: when the last worker left; 0 = never */
     uint64_t blocked_ns;           /* lock: since when senders find no room; 0 = they find some */
@@ -89,37 +94,46 @@ struct rebalancing {
     uint32_t opened;  /* lock: fresh ones that have opened since the members were asked */
 };
 
+/*
+ * The first line is read by senders for each message, and written by changes of the pool only. The
+ * groups after it have different writers, and begin at lines of their own.
+ */
 struct pool {
-    struct runtime *runtime;       /* const */
-    struct actor *actor;           /* const */
-    struct router router;          /* the actor's routing, for senders */
-    struct owner owner;            /* of the workers */
-    struct owner managing;         /* of the actor itself, whose place is the manager's */
-    weir_pid pid;                  /* const */
-    uint32_t number;               /* const: selects one of the executors' positions */
-    char path[PLACE_PATH_MAX];     /* const */
-    const char *label;             /* const: the path, for a crash line */
-    struct pool *parent;           /* const */
-    uint32_t depth;                /* const: of nesting; 0 at the top */
-    struct dispatcher *dispatcher; /* lock: for new workers */
-
-    _Atomic(struct members *) members; /* published under lock, read by senders */
-    _Atomic uint32_t route;            /* enum weir_route */
+    alignas(64) struct runtime *runtime; /* const */
+    struct actor *actor;                 /* const */
+    struct router router;                /* the actor's routing, for senders */
+    _Atomic(struct members *) members;   /* published under lock, read by senders */
+    uint32_t number;                     /* const: selects one of the executors' positions */
+    uint32_t depth;                      /* const: of nesting; 0 at the top */
+    _Atomic uint32_t route;              /* enum weir_route */
     _Atomic bool closing;
     _Atomic bool paused;     /* written under lock, read by senders */
     _Atomic bool on_trial;   /* written by its creator; read by its workers when they fail */
-    _Atomic uint8_t elastic; /* written under lock, read by senders: ELASTIC_ON, ELASTIC_SENSES */
+    _Atomic uint8_t elastic; /* written under lock, read by senders: ELASTIC_... */
+
+    struct owner managing;         /* of the actor itself, whose place is the manager's */
+    weir_pid pid;                  /* const */
+    char path[PLACE_PATH_MAX];     /* const */
+    const char *label;             /* const: the path, for a crash line */
+    struct pool *parent;           /* const */
+    struct dispatcher *dispatcher; /* lock: for new workers */
     struct outlets outlets;
-    struct wait_queue waiters;
-    struct pull_queue pull;
-    struct leases leases;
+
+    /* Read by senders and turns. Its mark is written when the pool becomes full, and when it gets
+     * room; `waiting` for each message of a pool that routes by pull. */
+    alignas(64) struct owner owner; /* of the workers */
+    /* By senders that wait, and by turns that wake them; all turns read its count. */
+    alignas(64) struct wait_queue waiters;
+    /* Of a pool that routes by pull: by senders and turns, for each message. */
+    alignas(64) struct pull_queue pull;
+    alignas(64) struct leases leases;
     struct scaler scaler;
     _Atomic uint64_t resizes[RESIZE_BY_COUNT];
     struct rebalancing rebalancing;
     struct dead_letters dead;
     struct misuses misuses;
-    _Atomic uint64_t refused;        /* on another cache line than the fields that senders read */
     _Atomic weir_pid keyless_sender; /* the last one logged by keyless.h; 0 = none */
+    struct counter refused;          /* by senders, for each refused message */
 
     pthread_mutex_t lock;
     struct list places;                /* lock: members that stay */

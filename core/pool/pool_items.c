@@ -64,6 +64,14 @@ static void add_leases(struct inspection *out, struct pool *pool)
         (void)snprintf(item, sizeof item, "leases.%s", pool_lease_end_name((enum lease_end)end));
         inspection_number(out, item, leases.ended[end]);
     }
+    for (int end = 0; end < TAKE_ENDS; end++) {
+        char item[WEIR_INSPECT_ITEM_MAX + 1];
+
+        (void)snprintf(item, sizeof item, "takes.%s", pool_take_end_name((enum take_end)end));
+        inspection_number(out, item, leases.unserved[end]);
+    }
+    inspection_number(out, "failed.free", leases.failed_free);
+    inspection_number(out, "failed.leased", leases.failed_leased);
 }
 
 static void add_ledger(struct inspection *out, const struct weir_pool_stats *stats)

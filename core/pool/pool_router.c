@@ -49,9 +49,9 @@ static uint32_t chain_room(struct router *router)
     return route_room_of_only_worker(pool_of_router(router));
 }
 
-static bool drop_unwanted(struct router *router, struct executor *executor)
+static void drop_unwanted(struct router *router, struct executor *executor)
 {
-    return pulling_drop_unwanted(pool_of_router(router), executor);
+    pulling_drop_unwanted(pool_of_router(router), executor);
 }
 
 static bool is_closing(struct router *router)

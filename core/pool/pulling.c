@@ -1,5 +1,6 @@
 #include "pool/pulling.h"
 
+#include "actor/dead_store.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -43,6 +44,9 @@ static void forget_call_locked(struct place *place)
     if (place->called_by)
         atomic_fetch_sub_explicit(&place->called_by->called, 1, memory_order_relaxed);
     place->called_by = NULL;
+    if (place->opens_for)
+        atomic_fetch_sub_explicit(&place->opens_for->opening, 1, memory_order_relaxed);
+    place->opens_for = NULL;
 }
 
 static void note_idle_locked(struct pull_queue *pull, struct place *place)
@@ -185,6 +189,8 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
      * only then. */
     if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
         status = PULLING_NO_MORE;
+    else if ((message->public.reserved & MESSAGE_TAKE) && !pull->leases)
+        status = WEIR_EUNSUPPORTED; /* since the taker looked */
     else
         status = has_room_locked(pull, message->public.size);
     if (status == 0)
@@ -400,11 +406,14 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
 {
     const struct dead_letter_way to_pool = { .to = pool->pid, .output = DEAD_LETTER_DIRECT };
 
+    uint64_t record;
+
     dead_letters_add(&pool->dead, message, &to_pool, reason, "", executor_time(executor));
+    record = dead_store_append(pool->runtime, message, pool->pid, pool->path, NULL, reason, "");
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path, dead_reason_event(reason),
               weir_str("reason", dead_reason_name(reason)),
               weir_str("tag", message_tag_name(message)));
-    settle_stray(pool->runtime, executor, message, reason, status);
+    settle_stray(pool->runtime, executor, message, reason, status, record);
 }
 
 void pulling_discard(struct pool *pool, struct executor *executor)
@@ -415,6 +424,8 @@ void pulling_discard(struct pool *pool, struct executor *executor)
         pthread_mutex_lock(&pool->lock);
         message = take_left_locked(pool);
         pthread_mutex_unlock(&pool->lock);
+        if (message && (message->public.reserved & MESSAGE_TAKE))
+            leases_count_unserved(&pool->leases, DEAD_REMOVED);
         if (message)
             settle_queued(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
     } while (message);
@@ -459,24 +470,23 @@ static void settle_takers(struct pool *pool, struct executor *executor, struct m
                                   : status                ? DEAD_CANCELLED
                                                           : DEAD_REMOVED;
 
+        leases_count_unserved(&pool->leases, reason);
         settle_queued(pool, executor, message, reason, status ? status : otherwise);
     }
 }
 
-bool pulling_drop_unwanted(struct pool *pool, struct executor *executor)
+void pulling_drop_unwanted(struct pool *pool, struct executor *executor)
 {
     struct message_list takers = take_out(pool, executor, false);
-    bool any = takers.count > 0;
 
     settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
-    return any;
 }
 
-void pulling_refuse_takers(struct pool *pool, struct executor *executor)
+void pulling_refuse_takers(struct pool *pool, struct executor *executor, int status)
 {
     struct message_list takers = take_out(pool, executor, true);
 
-    settle_takers(pool, executor, &takers, WEIR_ECLOSED);
+    settle_takers(pool, executor, &takers, status);
 }
 
 /* --- the last members ------------------------------------------------------------------------- */

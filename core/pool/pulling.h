@@ -38,11 +38,11 @@ void pulling_prepend_locked(struct pool *pool, struct message *message);
  * sleeps. */
 bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct executor *executor);
 
-/* Drops waiting takers that have given up. True: there were some. Any thread. */
-bool pulling_drop_unwanted(struct pool *pool, struct executor *executor);
+/* Drops waiting takers that have given up. Any thread. */
+void pulling_drop_unwanted(struct pool *pool, struct executor *executor);
 
-/* The pool has closed: answers waiting takers CLOSED. */
-void pulling_refuse_takers(struct pool *pool, struct executor *executor);
+/* The pool has closed, or gives no leases any more: answers waiting takers with `status`. */
+void pulling_refuse_takers(struct pool *pool, struct executor *executor, int status);
 
 /* The number of messages that the queue has room for. Any thread. */
 uint64_t pulling_room(struct pool *pool);

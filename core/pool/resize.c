@@ -95,6 +95,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
         place_destroy(place);
         return status;
     }
+    place_label(place);
     outlet_join_locked(&pool->outlets, place);
     *out = place;
     return 0;

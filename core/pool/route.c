@@ -319,9 +319,8 @@ __attribute__((noinline)) static int route_counted(struct pool *pool, struct exe
 {
     int status = route_uncounted(pool, executor, message, left);
 
-    /* Relaxed: a figure for people. */
     if (status != 0)
-        atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
+        counter_add(&pool->refused, executor->reader.index, 1);
     return status;
 }
 

@@ -124,9 +124,8 @@ int route_chain(struct pool *pool, struct executor *executor, struct message *co
     struct chain chain = { .messages = messages, .count = count };
     int taken = chain_below(pool, executor, &chain);
 
-    /* Relaxed: a figure for people. Messages that were routed one by one have been counted already.
-     * */
+    /* Messages that were routed one by one have been counted already. */
     if (taken < 0 && goes_whole(pool))
-        atomic_fetch_add_explicit(&pool->refused, 1, memory_order_relaxed);
+        counter_add(&pool->refused, executor->reader.index, 1);
     return taken;
 }

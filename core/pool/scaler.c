@@ -4,6 +4,7 @@
 #include "actor/runtime.h"
 #include "pool/elastic.h"
 #include "pool/figures.h"
+#include "pool/lease_group.h"
 #include "pool/outcome.h"
 #include "pool/pool.h"
 #include "pool/resize.h"
@@ -59,6 +60,8 @@ struct look {
     struct scale_figures figures;
     uint64_t now_ns;
     struct place *unused; /* the place that has been unused longest; NULL: none */
+    bool stuck;           /* a worker waits to be opened again, or has stopped */
+    struct group_growth group;
 };
 
 /* How long the worker of a place has been unused: since the first look that found it so. */
@@ -95,6 +98,8 @@ static void look_at_place(struct look *look, const struct pool *pool, struct pla
     uint64_t age_ns;
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    if (!place->opened)
+        look->stuck |= actor_state(place->actor) != ACTOR_STARTING;
     if (!place->opened)
         figures->pending += actor_state(place->actor) != ACTOR_STOPPED;
     else if (reading.in_hand > 0)
@@ -245,7 +250,7 @@ static uint64_t next_for_messages_locked(const struct pool *pool, const struct l
                                          bool was_asked)
 {
     const struct scaler *scaler = &pool->scaler;
-    bool waits = look->figures.waiting > 0;
+    bool waits = look->figures.waiting > 0 || look->group.waits;
 
     if (scaler->logged_full)
         return TIMER_NEVER;
@@ -277,11 +282,29 @@ static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint6
     dispatcher_arm(pool->scaler.dispatcher, &pool->scaler.timer, pool->scaler.due_ns);
 }
 
+/* True when the pool cannot grow any more, since this look, and takers of its group wait. */
+static bool act_locked(struct pool *pool, struct executor *executor, struct look *look,
+                       struct weir_resized *out)
+{
+    const struct scale_law law = law_of(&pool->settings);
+    bool was_able = !pool->scaler.stuck && !pool->scaler.logged_full;
+    struct scale_verdict verdict;
+
+    update_blocked_locked(pool, look->now_ns);
+    look_locked(look, pool);
+    verdict = lease_group_decide_locked(pool, &law, &look->figures, look->now_ns, &look->group);
+    carry_out_locked(pool, executor, look, verdict, out);
+    lease_group_grown_locked(pool, &look->group);
+    pool->scaler.stuck = look->stuck;
+    return look->group.waits && was_able && (pool->scaler.stuck || pool->scaler.logged_full);
+}
+
 void scaler_look(struct pool *pool, struct executor *executor)
 {
     uint64_t for_messages = TIMER_NEVER, for_workers = TIMER_NEVER;
     struct weir_resized resized = { 0 };
     struct look look = { 0 };
+    bool leaves_takers = false;
     bool was_asked;
 
     /* [G1] as in elastic_notice. */
@@ -290,17 +313,15 @@ void scaler_look(struct pool *pool, struct executor *executor)
     look.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
     was_asked = look.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
     if (elastic_is_active_locked(pool)) {
-        struct scale_law law = law_of(&pool->settings);
-
-        update_blocked_locked(pool, look.now_ns);
-        look_locked(&look, pool);
-        carry_out_locked(pool, executor, &look, scale_decide(&law, &look.figures), &resized);
+        leaves_takers = act_locked(pool, executor, &look, &resized);
         for_messages = next_for_messages_locked(pool, &look, was_asked);
         for_workers = next_for_workers_locked(pool);
         elastic_publish_locked(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     arm(pool, look.now_ns, for_messages, for_workers);
+    if (leaves_takers)
+        lease_group_ask_others(pool, executor);
     if (resized.changed > 0)
         outcome_notify(pool, executor);
     resize_report(pool, RESIZE_BY_SCALE, NULL, &resized);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "host/command/dead_letter_export.h"
+#include "host/command/dead_letter_file.h"
 #include "host/pages/dead_letters.h"
 
 #define LETTER_REPLAY 'r'
@@ -16,6 +17,7 @@
 struct request {
     struct control_client client;
     bool replay, delete, all;
+    bool of_file;       /* client.file is a file of dead letters */
     const char *folder; /* of an export; NULL: none */
     const char *pool;
     uint64_t numbers[DEAD_LETTERS_DELETED_MAX];
@@ -44,6 +46,13 @@ static int take(void *context, char letter, const char *argument)
     }
 }
 
+static bool is_number(const char *text)
+{
+    uint64_t number;
+
+    return text_parse_u64(text, &number) == TEXT_OK;
+}
+
 static int take_numbers(struct request *request, int first)
 {
     const struct invocation *invocation = request->client.invocation;
@@ -59,6 +68,19 @@ static int take_numbers(struct request *request, int first)
     return COMMAND_GO_ON;
 }
 
+/* For the letters of a file, not those of a running host. */
+static int check_file(const struct request *request)
+{
+    const struct invocation *invocation = request->client.invocation;
+
+    if (request->delete || request->all)
+        return command_usage_error(invocation,
+                                   "--delete is not for a file: rename it, and send the host USR1");
+    if (request->folder && strcmp(request->folder, "-") == 0 && request->count != 1)
+        return command_usage_error(invocation, "--export - needs the number of one letter");
+    return COMMAND_GO_ON;
+}
+
 /* Requires exactly one action, so that no dead letter is deleted by mistake. */
 static int check(const struct request *request)
 {
@@ -67,6 +89,8 @@ static int check(const struct request *request)
 
     if (request->replay + request->delete + exports > 1)
         return command_usage_error(invocation, "takes one of --replay, --delete and --export");
+    if (request->of_file)
+        return check_file(request);
     if ((request->replay || request->delete || exports) && !request->pool)
         return command_usage_error(invocation, "--replay, --delete and --export need a pool");
     if (request->count > 0 && !request->delete &&!exports)
@@ -111,8 +135,23 @@ static int export_dead_letters(const struct request *request)
     return dead_letter_export_run(&export);
 }
 
+static int go_through_file(const struct request *request)
+{
+    const struct dead_letter_file file = { .client = &request->client,
+                                           .path = request->client.file,
+                                           .pool = request->pool,
+                                           .numbers = request->numbers,
+                                           .count = request->count,
+                                           .folder = request->folder,
+                                           .replay = request->replay };
+
+    return dead_letter_file_run(&file);
+}
+
 static int carry_out(const struct request *request)
 {
+    if (request->of_file)
+        return go_through_file(request);
     if (!request->pool)
         return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_TIMEOUT_S);
     if (request->delete)
@@ -131,7 +170,8 @@ static int run(const struct invocation *invocation)
 
     if (code != COMMAND_GO_ON)
         return code;
-    if (first < invocation->argc)
+    request.of_file = dead_letter_file_is_one(request.client.file);
+    if (first < invocation->argc && !(request.of_file && is_number(invocation->argv[first])))
         request.pool = invocation->argv[first++];
     code = take_numbers(&request, first);
     if (code == COMMAND_GO_ON)
@@ -140,7 +180,9 @@ static int run(const struct invocation *invocation)
 }
 
 static const struct command_option options[] = {
-    CONTROL_CLIENT_OPTIONS,
+    CONTROL_CLIENT_OPTION_CONTROL,
+    { "file", 'f', "FILE", "a file of dead letters; or the file that the host runs" },
+    CONTROL_CLIENT_OPTION_OUTPUT,
     { "replay", LETTER_REPLAY, NULL, "send the pool's dead letters again" },
     { "delete", LETTER_DELETE, NULL, "delete the letters of these numbers" },
     { "all", LETTER_ALL, NULL, "with --delete: all letters of the pool" },
@@ -151,11 +193,14 @@ static const struct command_option options[] = {
 const struct command command_dead = {
     .name = "dead",
     .arguments = "[POOL] [NUMBER...]",
-    .summary = "print the dead letters of a running host, or of one pool or source of it",
+    .summary = "print the dead letters of a running host, a pool, a source, or a file",
     .details =
         "--replay sends letters to their targets again and counts them as accepted again; a\n"
         "letter that is refused stays. --export writes files DIR/POOL-NUMBER.payload, which only\n"
         "you can read, and overwrites no file; without numbers it writes all letters.\n"
+        "With the file of host.dead_letters.file as --file it shows, exports and replays the\n"
+        "letters of that file; a host is needed for --replay only. A letter that was sent again\n"
+        "is marked, and is sent once more only when its number is given.\n"
         "Exit code: 0; 65 a letter has no payload, or a letter to delete does not exist;\n"
         "66 no such pool, source or letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
     .options = options,

@@ -37,6 +37,8 @@ static int make_voice(struct host *host)
     host->logger = logger_create(&setup);
     if (!host->logger)
         return WEIR_ENOMEM;
+    if (dead_file_create(logger_sink(host->logger), logger_date_us, &host->dead_file) != 0)
+        return WEIR_ENOMEM;
     return printing_init(&host->printing, host->screen, logger_sink(host->logger));
 }
 
@@ -57,10 +59,13 @@ static int make_runtime(struct host *host, uint64_t memory)
         return status;
     options.poller = poll_set_poller(host->poll_set);
     printing_connect(&host->printing, &options);
+    options.dead_store = dead_file_store(host->dead_file);
     status = runtime_create(&options, &host->runtime);
-    if (status == 0)
-        assembly_init(&host->assembly, host->runtime);
-    return status;
+    if (status != 0)
+        return status;
+    dead_file_connect(host->dead_file, host->runtime);
+    assembly_init(&host->assembly, host->runtime);
+    return 0;
 }
 
 static int read_settings(struct host *host, struct settings **out)
@@ -73,6 +78,18 @@ static int read_settings(struct host *host, struct settings **out)
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return configuration_exit_code(status);
+}
+
+/* Dead letters are stored from now on. */
+static int begin_dead_file(struct host *host, const struct settings *settings,
+                           struct report *report)
+{
+    struct dead_output *output;
+    int status = dead_file_prepare(host->dead_file, settings, report, &output);
+
+    if (status == 0)
+        dead_file_commit(host->dead_file, settings, output);
+    return status;
 }
 
 /* Builds the host from the settings. Takes them. */
@@ -90,7 +107,11 @@ static int start(struct host *host, struct settings *settings)
     }
     logger_set_levels(host->logger, levels);
     report_init(&report);
-    status = apply_from_nothing(&host->assembly, settings, &report);
+    status = begin_dead_file(host, settings, &report);
+    if (status == 0)
+        status = apply_from_nothing(&host->assembly, settings, &report);
+    else
+        settings_destroy(settings);
     configuration_tell(&report, host->invocation->err);
     report_finish(&report);
     return status;
@@ -135,6 +156,7 @@ static int start_supervisor(struct host *host)
         .on_finished = running_finish,
         .on_read = running_note_files,
         .control = host->control,
+        .dead_file = host->dead_file,
         .on_control = running_wake,
         .context = host,
         .jobs = &host->jobs,
@@ -209,6 +231,7 @@ static int serve(struct host *host)
         .overview = {
             .assembly = &host->assembly,
             .supervisor = &host->supervisor,
+            .dead_file = host->dead_file,
             .file = host->file,
             .version = WEIR_VERSION,
             .clock = clock,
@@ -257,6 +280,7 @@ static int work(struct host *host)
 
 static void tear_down(struct host *host)
 {
+    dead_file_end(host->dead_file);
     if (host->runtime) {
         (void)runtime_stop(host->runtime);
         turn_watch_destroy(host->turn_watch);
@@ -278,6 +302,7 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     control_jobs_finish(&host->jobs);
     crash_watch_end();
+    dead_file_destroy(host->dead_file);
     if (printing_finish(&host->printing)) { /* else the printer's thread still uses them */
         logger_destroy(host->logger);
         screen_destroy(host->screen);

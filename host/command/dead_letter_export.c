@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "config/json.h"
 
-#define NAME_SIZE 256 /* a path of at most 128 bytes and a number */
 #define NUMBER_SIZE 32
 
 /* A running export. */
@@ -57,10 +56,9 @@ static int fetch_payload(const struct dead_letter_export *export, uint64_t numbe
 
 /* --- a file --------------------------------------------------------------------------------- */
 
-static void make_name(const struct dead_letter_export *export, uint64_t number,
-                      char name[NAME_SIZE])
+static void make_name(const char *pool, uint64_t number, char name[DEAD_LETTER_EXPORT_NAME])
 {
-    (void)snprintf(name, NAME_SIZE, "%s-%" PRIu64 ".payload", export->pool, number);
+    (void)snprintf(name, DEAD_LETTER_EXPORT_NAME, "%s-%" PRIu64 ".payload", pool, number);
     for (char *at = name; *at; at++)
         if (*at == '/')
             *at = '.';
@@ -83,7 +81,7 @@ static int write_all(int descriptor, const char *text, size_t size)
 }
 
 /* 0 or an errno; removes an incomplete file. */
-static int write_file(int folder, const char *name, const struct answer *answer)
+static int write_file(int folder, const char *name, const char *bytes, size_t size)
 {
     int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                             S_IRUSR | S_IWUSR);
@@ -91,7 +89,7 @@ static int write_file(int folder, const char *name, const struct answer *answer)
 
     if (descriptor < 0)
         return errno;
-    error = write_all(descriptor, answer->text, answer->size);
+    error = write_all(descriptor, bytes, size);
     if (close(descriptor) != 0 && error == 0)
         error = errno;
     if (error != 0)
@@ -99,18 +97,25 @@ static int write_file(int folder, const char *name, const struct answer *answer)
     return error;
 }
 
+int dead_letter_export_write(int folder, const char *pool, uint64_t number, const char *bytes,
+                             size_t size, char out_name[DEAD_LETTER_EXPORT_NAME])
+{
+    make_name(pool, number, out_name);
+    return write_file(folder, out_name, bytes, size);
+}
+
 /* --- one after the other -------------------------------------------------------------------- */
 
 static int export_one(const struct exporting *exporting, uint64_t number)
 {
     struct answer answer;
-    char name[NAME_SIZE];
+    char name[DEAD_LETTER_EXPORT_NAME];
     int code = fetch_payload(exporting->export, number, &answer);
     int error = 0;
 
-    make_name(exporting->export, number, name);
     if (code == EX_OK)
-        error = write_file(exporting->folder, name, &answer);
+        error = dead_letter_export_write(exporting->folder, exporting->export->pool, number,
+                                         answer.text, answer.size, name);
     if (error != 0)
         code = tell(exporting->export, EX_CANTCREAT, name, error);
     exchange_finish(&answer);

@@ -19,6 +19,13 @@ struct dead_letter_export {
     uint32_t count;          /* of `numbers`; 0: all dead letters of the pool */
 };
 
+#define DEAD_LETTER_EXPORT_NAME 256 /* a path of at most 128 bytes and a number */
+
+/* Writes a payload to a new file of an open folder; `out_name` gets the file's name. 0 or an errno:
+ * then there is no such file. */
+int dead_letter_export_write(int folder, const char *pool, uint64_t number, const char *bytes,
+                             size_t size, char out_name[DEAD_LETTER_EXPORT_NAME]);
+
 /* Exports and prints how many; prints the first failure. Returns an exit code. */
 int dead_letter_export_run(const struct dead_letter_export *export);
 

@@ -53,7 +53,8 @@ static int read_piece(struct message_input *input)
     return 0;
 }
 
-/* The size of the whole lines of the first HTTP_BODY_MAX bytes. */
+/* The size of the whole lines of the first HTTP_BODY_MAX bytes; of a line of that size without its
+ * end, which needs none as the last one. */
 static size_t whole_lines(const struct message_input *input)
 {
     size_t size = input->size < HTTP_BODY_MAX ? input->size : HTTP_BODY_MAX;
@@ -61,7 +62,9 @@ static size_t whole_lines(const struct message_input *input)
 
     if (input->ended && size == input->size)
         return size;
-    return end ? (size_t)(end - input->bytes) + 1 : 0;
+    if (end)
+        return (size_t)(end - input->bytes) + 1;
+    return input->size > HTTP_BODY_MAX && input->bytes[HTTP_BODY_MAX] == '\n' ? HTTP_BODY_MAX : 0;
 }
 
 int message_input_read(struct message_input *input, size_t *out_size)

@@ -53,6 +53,7 @@ static void on_reopen(void *context)
     struct host *host = context;
 
     files_reopen(&host->assembly);
+    dead_file_reopen(host->dead_file);
     log_event(logger_sink(host->logger), WEIR_LOG_INFO, "host", "files are opened again");
 }
 
@@ -72,6 +73,7 @@ void running_remove_socket(struct host *host)
 
 void running_leave_threads_behind(struct host *host, int code)
 {
+    (void)dead_file_flush(host->dead_file, PRINTING_TIMEOUT_MS);
     progress_destroy(host->progress);
     running_remove_socket(host);
     configuration_leave(&host->configuration);

@@ -8,6 +8,7 @@
 #define HOST_COMMAND_RUNNING_H
 
 #include "host/command/start_watch.h"
+#include "host/dead/dead_file.h"
 #include "host/log/logger.h"
 #include "host/pages/control_routes.h"
 #include "host/pages/stuck.h"
@@ -34,6 +35,7 @@ struct host {
     struct screen *screen;
     struct logger *logger;
     struct printing printing;
+    struct dead_file *dead_file;
     struct progress_display *progress;
     struct runtime *runtime;
     struct assembly assembly;

@@ -42,7 +42,20 @@ static unsigned http_status_of(int status)
 
 /* --- what the request asks for -------------------------------------------------------------- */
 
-static bool find_pool(const struct inquiry *inquiry, weir_pid *out)
+/* A source whose behaviour handles messages; 0: there is none. */
+static weir_pid find_source_locked(const struct assembly *assembly, const char *name)
+{
+    const struct settings *settings = assembly->held->settings;
+    uint32_t index = settings_find_source(settings, name);
+
+    if (index == SETTINGS_NONE || !settings->sources[index].use.entry->behaviour->handle ||
+        !assembly->sources[index])
+        return 0;
+    return source_pid(assembly->sources[index]);
+}
+
+/* A pool, or else a source that handles messages. */
+static bool find_receiver(const struct inquiry *inquiry, weir_pid *out)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
     uint32_t index;
@@ -51,8 +64,10 @@ static bool find_pool(const struct inquiry *inquiry, weir_pid *out)
     index = settings_find_pool(assembly->held->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         *out = pool_pid(assembly->pools[index]);
+    else
+        *out = find_source_locked(assembly, inquiry->rest);
     pthread_mutex_unlock(&assembly->lock);
-    return index != SETTINGS_NONE;
+    return *out != 0;
 }
 
 /* 0, or the HTTP status of a refusal, which it has written. */
@@ -62,10 +77,13 @@ static unsigned read_inquiry(struct inquiry *inquiry, struct outgoing *out)
     char text[HTTP_TARGET_MAX];
 
     *out = (struct outgoing){ .runtime = inquiry->routes->overview.assembly->runtime };
-    if (!find_pool(inquiry, &out->to))
+    if (!find_receiver(inquiry, &out->to))
         return inquiry_no_such_pool(inquiry);
     if (http_query(request, "key", text, sizeof text))
         out->key = weir_key(text, strlen(text));
+    if (http_query(request, "hash", text, sizeof text) &&
+        text_parse_u64(text, &out->key) != TEXT_OK)
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "hash must be a key as a number");
     if (!http_query(request, "tag", text, sizeof text))
         return 0;
     if (!text[0] || strlen(text) >= TAG_SIZE || encoding_problem(text, strlen(text)))
@@ -194,7 +212,8 @@ static void write_reply(const struct pending_question *question, int status,
     reply->status = http_status_of(status);
     reply->content_type = TYPE_BYTES;
     if (status == 0 && answer->message) {
-        (void)fwrite(answer->message->data, 1, answer->message->size, stream);
+        if (answer->message->size) /* An empty message has no data. */
+            (void)fwrite(answer->message->data, 1, answer->message->size, stream);
     } else if (status != 0 && status != WEIR_ENOREPLY) {
         reply->content_type = question->wants_text ? TYPE_TEXT : TYPE_JSON;
         write_refusal(question, status, answer->detail, stream);

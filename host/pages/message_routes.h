@@ -2,7 +2,8 @@
  * pages/message_routes.h - the handlers of `weir send` and `weir request`.
  *
  * The body of the request is the payload. Query: `tag`, a name of 1 to 128 bytes; `key`, a text for
- * `route: hash`. The messages have no sender. I/O thread: no handler waits for room; the client
+ * `route: hash`. PATH is that of a pool, or the name of a source whose behaviour has `handle`. The
+ * messages have no sender. I/O thread: no handler waits for room; the client
  * tries again.
  */
 #ifndef HOST_PAGES_MESSAGE_ROUTES_H

@@ -7,6 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "host/pages/dead_file_pages.h"
+#include "host/pages/lease_pages.h"
+#include "host/pages/metric_lines.h"
 #include "host/pages/stuck.h"
 
 #define NS_PER_S 1e9
@@ -18,50 +21,20 @@ struct looks {
     uint32_t count;
 };
 
-static void begin(FILE *stream, const char *name, const char *type, const char *help)
-{
-    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* A label's value between its quotes. */
-static void put_value(FILE *stream, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '\\' || *text == '"')
-            fprintf(stream, "\\%c", *text);
-        else if (*text == '\n')
-            fputs("\\n", stream);
-        else
-            (void)fputc(*text, stream);
-    }
-}
-
-/* Writes one sample; `second_value` NULL: it has one label. */
-static void sample(FILE *stream, const char *name, const char *label, const char *value,
-                   const char *second, const char *second_value, uint64_t number)
-{
-    fprintf(stream, "%s{%s=\"", name, label);
-    put_value(stream, value);
-    if (second_value) {
-        fprintf(stream, "\",%s=\"", second);
-        put_value(stream, second_value);
-    }
-    fprintf(stream, "\"} %" PRIu64 "\n", number);
-}
-
 /* --- pools ---------------------------------------------------------------------------------- */
 
 static void pool_figure(FILE *stream, const char *name, const struct overview_pool *pool,
                         const char *label, const char *value, uint64_t number)
 {
-    sample(stream, name, "pool", pool->settings->path, label, value, number);
+    metric_lines_write(stream, name, "pool", pool->settings->path, label, value, number);
 }
 
 static void write_workers(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_workers";
 
-    begin(stream, name, "gauge", "Workers of a pool by state; target is how many it shall have.");
+    metric_lines_begin(stream, name, "gauge",
+                       "Workers of a pool by state; target is how many it shall have.");
     for (uint32_t i = 0; i < looks->count; i++) {
         const struct overview_pool *pool = &looks->pools[i];
 
@@ -79,7 +52,7 @@ static void write_messages(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_messages_total";
 
-    begin(stream, name, "counter", "Messages of a pool by what became of them.");
+    metric_lines_begin(stream, name, "counter", "Messages of a pool by what became of them.");
     for (uint32_t i = 0; i < looks->count; i++) {
         const struct overview_pool *pool = &looks->pools[i];
 
@@ -111,7 +84,7 @@ static void write_waiting(FILE *stream, const struct looks *looks)
     };
 
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        begin(stream, rows[row].name, "gauge", rows[row].help);
+        metric_lines_begin(stream, rows[row].name, "gauge", rows[row].help);
         for (uint32_t i = 0; i < looks->count; i++)
             for (uint32_t n = 0; !looks->pools[i].settings->nested && overview_figure_name(n); n++)
                 if (strcmp(overview_figure_name(n), rows[row].figure) == 0)
@@ -125,8 +98,9 @@ static void write_limits(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_mailbox_limit_messages";
 
-    begin(stream, name, "gauge",
-          "Messages that may wait in each of a pool's mailboxes; 0 when it is unbuffered.");
+    metric_lines_begin(
+        stream, name, "gauge",
+        "Messages that may wait in each of a pool's mailboxes; 0 when it is unbuffered.");
     for (uint32_t i = 0; i < looks->count; i++) {
         const struct overview_pool *pool = &looks->pools[i];
 
@@ -134,7 +108,7 @@ static void write_limits(FILE *stream, const struct looks *looks)
             continue;
         if (pool->stats.limit == 0) {
             fprintf(stream, "%s{pool=\"", name);
-            put_value(stream, pool->settings->path);
+            metric_lines_put_value(stream, pool->settings->path);
             fputs("\"} +Inf\n", stream);
         } else {
             pool_figure(stream, name, pool, NULL, NULL,
@@ -147,66 +121,32 @@ static void write_resizes(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_resizes_total";
 
-    begin(stream, name, "counter", "Changes of a pool's number of workers by who made them.");
+    metric_lines_begin(stream, name, "counter",
+                       "Changes of a pool's number of workers by who made them.");
     for (uint32_t i = 0; i < looks->count; i++)
         for (int by = 0; !looks->pools[i].settings->nested && by < RESIZE_BY_COUNT; by++)
             pool_figure(stream, name, &looks->pools[i], "by", resize_by_name((enum resize_by)by),
                         looks->pools[i].resizes[by]);
 }
 
-static void write_leases_now(FILE *stream, const struct looks *looks)
-{
-    const char *name = "weir_pool_leases";
-
-    begin(stream, name, "gauge",
-          "Of a pool that gives leases: free workers, leased workers, takers that wait.");
-    for (uint32_t i = 0; i < looks->count; i++) {
-        const struct overview_pool *pool = &looks->pools[i];
-
-        if (!pool->leases.on)
-            continue;
-        pool_figure(stream, name, pool, "state", "free", pool->stats.idle);
-        pool_figure(stream, name, pool, "state", "leased", pool->leases.leased);
-        pool_figure(stream, name, pool, "state", "waiting", pool->leases.waiting);
-    }
-}
-
-static void write_leases(FILE *stream, const struct looks *looks)
-{
-    const char *name = "weir_pool_leases_total";
-
-    write_leases_now(stream, looks);
-    begin(stream, name, "counter", "Leases that have begun.");
-    for (uint32_t i = 0; i < looks->count; i++)
-        if (looks->pools[i].leases.on)
-            pool_figure(stream, name, &looks->pools[i], NULL, NULL, looks->pools[i].leases.begun);
-    name = "weir_pool_leases_ended_total";
-    begin(stream, name, "counter", "Leases by how they ended.");
-    for (uint32_t i = 0; i < looks->count; i++)
-        for (int end = 0; looks->pools[i].leases.on && end < LEASE_ENDS; end++)
-            pool_figure(stream, name, &looks->pools[i], "how",
-                        pool_lease_end_name((enum lease_end)end),
-                        looks->pools[i].leases.ended[end]);
-}
-
 static void write_dead(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_dead_total";
 
-    begin(stream, name, "counter", "Dead letters of a pool by reason.");
+    metric_lines_begin(stream, name, "counter", "Dead letters of a pool by reason.");
     for (uint32_t i = 0; i < looks->count; i++)
         for (uint32_t reason = 0; !looks->pools[i].settings->nested && reason < DEAD_REASONS;
              reason++)
             pool_figure(stream, name, &looks->pools[i], "reason",
                         dead_reason_name((enum dead_reason)reason),
                         looks->pools[i].dead.counts[reason]);
-    begin(stream, "weir_pool_dead_letters", "gauge", "Dead letters that are kept.");
+    metric_lines_begin(stream, "weir_pool_dead_letters", "gauge", "Dead letters that are kept.");
     for (uint32_t i = 0; i < looks->count; i++)
         if (!looks->pools[i].settings->nested)
             pool_figure(stream, "weir_pool_dead_letters", &looks->pools[i], NULL, NULL,
                         looks->pools[i].dead.kept);
-    begin(stream, "weir_pool_dead_letters_evicted_total", "counter",
-          "Dead letters that made room for newer ones.");
+    metric_lines_begin(stream, "weir_pool_dead_letters_evicted_total", "counter",
+                       "Dead letters that made room for newer ones.");
     for (uint32_t i = 0; i < looks->count; i++)
         if (!looks->pools[i].settings->nested)
             pool_figure(stream, "weir_pool_dead_letters_evicted_total", &looks->pools[i], NULL,
@@ -215,7 +155,8 @@ static void write_dead(FILE *stream, const struct looks *looks)
 
 static void write_restarts(FILE *stream, const struct looks *looks)
 {
-    begin(stream, "weir_pool_restarts_total", "counter", "Workers that failed and were replaced.");
+    metric_lines_begin(stream, "weir_pool_restarts_total", "counter",
+                       "Workers that failed and were replaced.");
     for (uint32_t i = 0; i < looks->count; i++)
         if (!looks->pools[i].settings->nested)
             pool_figure(stream, "weir_pool_restarts_total", &looks->pools[i], NULL, NULL,
@@ -242,7 +183,7 @@ static void write_pools_locked(const struct overview *overview, FILE *stream)
     write_messages(stream, &looks);
     write_waiting(stream, &looks);
     write_limits(stream, &looks);
-    write_leases(stream, &looks);
+    lease_pages_metrics(looks.pools, looks.count, stream);
     write_resizes(stream, &looks);
     write_dead(stream, &looks);
     write_restarts(stream, &looks);
@@ -256,23 +197,24 @@ static void write_sources_locked(const struct overview *overview, FILE *stream)
     const struct settings *settings = overview->assembly->held->settings;
     const char *name = "weir_source_messages_total";
 
-    begin(stream, name, "counter", "Messages of a source by what became of them.");
+    metric_lines_begin(stream, name, "counter", "Messages of a source by what became of them.");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source_figures figures;
 
         source_look(overview->assembly->sources[i], &figures);
-        sample(stream, name, "source", settings->sources[i].name, "result", "emitted",
-               figures.emitted);
-        sample(stream, name, "source", settings->sources[i].name, "result", "dead",
-               dead_letters_total(&figures.dead));
+        metric_lines_write(stream, name, "source", settings->sources[i].name, "result", "emitted",
+                           figures.emitted);
+        metric_lines_write(stream, name, "source", settings->sources[i].name, "result", "dead",
+                           dead_letters_total(&figures.dead));
     }
     name = "weir_source_throttled";
-    begin(stream, name, "gauge", "1 while a source waits for a token of its rate.");
+    metric_lines_begin(stream, name, "gauge", "1 while a source waits for a token of its rate.");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source_figures figures;
 
         source_look(overview->assembly->sources[i], &figures);
-        sample(stream, name, "source", settings->sources[i].name, NULL, NULL, figures.is_throttled);
+        metric_lines_write(stream, name, "source", settings->sources[i].name, NULL, NULL,
+                           figures.is_throttled);
     }
 }
 
@@ -282,36 +224,40 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     struct runtime_figures figures;
 
     runtime_figures(overview->assembly->runtime, &figures);
-    begin(stream, "weir_config_generation", "gauge", "Of the configuration in force.");
+    metric_lines_begin(stream, "weir_config_generation", "gauge", "Of the configuration in force.");
     fprintf(stream, "weir_config_generation %" PRIu32 "\n", overview->assembly->generation);
-    begin(stream, "weir_config_last_reload_successful", "gauge",
-          "0 when the last reload was refused.");
+    metric_lines_begin(stream, "weir_config_last_reload_successful", "gauge",
+                       "0 when the last reload was refused.");
     fprintf(stream, "weir_config_last_reload_successful %d\n",
             !atomic_load_explicit(&supervisor->last_refused, memory_order_relaxed));
-    begin(stream, "weir_config_reloads_total", "counter", "Reloads by result.");
-    sample(stream, "weir_config_reloads_total", "result", "accepted", NULL, NULL,
-           atomic_load_explicit(&supervisor->accepted, memory_order_relaxed));
-    sample(stream, "weir_config_reloads_total", "result", "refused", NULL, NULL,
-           atomic_load_explicit(&supervisor->refused, memory_order_relaxed));
-    begin(stream, "weir_memory_limit_bytes", "gauge",
-          "host.memory; 0: none, and nothing is counted.");
+    metric_lines_begin(stream, "weir_config_reloads_total", "counter", "Reloads by result.");
+    metric_lines_write(stream, "weir_config_reloads_total", "result", "accepted", NULL, NULL,
+                       atomic_load_explicit(&supervisor->accepted, memory_order_relaxed));
+    metric_lines_write(stream, "weir_config_reloads_total", "result", "refused", NULL, NULL,
+                       atomic_load_explicit(&supervisor->refused, memory_order_relaxed));
+    metric_lines_begin(stream, "weir_memory_limit_bytes", "gauge",
+                       "host.memory; 0: none, and nothing is counted.");
     fprintf(stream, "weir_memory_limit_bytes %" PRIu64 "\n", figures.memory_limit);
-    begin(stream, "weir_memory_bytes", "gauge", "Of these, bytes that are taken by messages.");
+    metric_lines_begin(stream, "weir_memory_bytes", "gauge",
+                       "Of these, bytes that are taken by messages.");
     fprintf(stream, "weir_memory_bytes %" PRIu64 "\n", figures.memory);
-    begin(stream, "weir_memory_refused_total", "counter", "Messages for which there was no room.");
+    metric_lines_begin(stream, "weir_memory_refused_total", "counter",
+                       "Messages for which there was no room.");
     fprintf(stream, "weir_memory_refused_total %" PRIu64 "\n", figures.memory_refused);
-    begin(stream, "weir_late_replies_total", "counter",
-          "Replies to requests that had been given up.");
+    metric_lines_begin(stream, "weir_late_replies_total", "counter",
+                       "Replies to requests that had been given up.");
     fprintf(stream, "weir_late_replies_total %" PRIu64 "\n", figures.late_replies);
-    begin(stream, "weir_late_notices_total", "counter",
-          "Notices of settled messages to origins that had ended.");
+    metric_lines_begin(stream, "weir_late_notices_total", "counter",
+                       "Notices of settled messages to origins that had ended.");
     fprintf(stream, "weir_late_notices_total %" PRIu64 "\n", figures.late_notices);
-    begin(stream, "weir_threads_stuck", "gauge",
-          "Threads in a callback that takes longer than host.turn_warning.");
+    dead_file_pages_metrics(overview, stream);
+    metric_lines_begin(stream, "weir_threads_stuck", "gauge",
+                       "Threads in a callback that takes longer than host.turn_warning.");
     fprintf(stream, "weir_threads_stuck %" PRIu32 "\n", stuck_look(overview).stuck);
-    begin(stream, "weir_threads_spare", "gauge", "Spare threads that work in their place.");
+    metric_lines_begin(stream, "weir_threads_spare", "gauge",
+                       "Spare threads that work in their place.");
     fprintf(stream, "weir_threads_spare %" PRIu32 "\n", stuck_look(overview).spares);
-    begin(stream, "weir_build_info", "gauge", "1; what runs here.");
+    metric_lines_begin(stream, "weir_build_info", "gauge", "1; what runs here.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
             WEIR_ABI_MAJOR, WEIR_ABI_MINOR);
 }
@@ -333,7 +279,7 @@ static uint32_t open_descriptors(void)
 static void write_number(FILE *stream, const char *name, const char *type, const char *help,
                          double number)
 {
-    begin(stream, name, type, help);
+    metric_lines_begin(stream, name, type, help);
     fprintf(stream, "%s %.17g\n", name, number);
 }
 

@@ -8,6 +8,8 @@
 #include "config/capacity.h"
 #include "config/json.h"
 #include "config/language.h"
+#include "host/pages/dead_file_pages.h"
+#include "host/pages/lease_pages.h"
 #include "host/pages/member_list.h"
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
@@ -53,17 +55,10 @@ static void write_resizes(struct json *json, const struct overview_pool *pool)
 static void write_leases(struct json *json, const struct overview_pool *pool,
                          const struct overview *overview)
 {
-    const struct pool_leases *leases = &pool->leases;
-
-    if (!leases->on)
+    if (!pool->leases.on)
         return;
     json_begin_object(json, "leases");
-    json_unsigned(json, "free", pool->stats.idle);
-    json_unsigned(json, "leased", leases->leased);
-    json_unsigned(json, "waiting", leases->waiting);
-    json_unsigned(json, "begun", leases->begun);
-    for (int end = 0; end < LEASE_ENDS; end++)
-        json_unsigned(json, pool_lease_end_name((enum lease_end)end), leases->ended[end]);
+    lease_pages_json(pool, json);
     if (overview)
         member_list_write_takers_locked(overview, pool->settings->path, json);
     json_end(json);
@@ -209,21 +204,6 @@ static void print_scaling(const struct overview_pool *pool, FILE *stream)
             wait, idle);
 }
 
-static void print_leases(const struct overview_pool *pool, FILE *stream)
-{
-    const struct pool_leases *leases = &pool->leases;
-
-    if (!leases->on)
-        return;
-    fprintf(stream, "  %-16s %" PRIu32 " free, %" PRIu64 " leased, %" PRIu64 " takers wait\n",
-            "workers", pool->stats.idle, leases->leased, leases->waiting);
-    fprintf(stream, "  %-16s %" PRIu64 "\n", "leases begun", leases->begun);
-    for (int end = 0; end < LEASE_ENDS; end++)
-        if (leases->ended[end])
-            fprintf(stream, "  leases %-9s %" PRIu64 "\n", pool_lease_end_name((enum lease_end)end),
-                    leases->ended[end]);
-}
-
 static void print_resizes(const struct overview_pool *pool, FILE *stream)
 {
     for (int by = 0; by < RESIZE_BY_COUNT; by++)
@@ -254,7 +234,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
         fprintf(stream, "  %-16s %s\n", "mailbox", capacity_word(pool->settings->core.mailbox));
     fprintf(stream, "  %-16s %s\n", "route", language_route_name(pool->settings->core.route));
     print_scaling(pool, stream);
-    print_leases(pool, stream);
+    lease_pages_print(pool, stream);
     print_resizes(pool, stream);
     print_figures(pool, stream);
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
@@ -363,6 +343,7 @@ static void write_host_locked(const struct overview *overview, struct json *json
                   atomic_load_explicit(&overview->supervisor->accepted, memory_order_relaxed));
     json_unsigned(json, "reloads_refused",
                   atomic_load_explicit(&overview->supervisor->refused, memory_order_relaxed));
+    dead_file_pages_json(overview, json);
     json_end(json);
 }
 
@@ -386,6 +367,7 @@ static void print_host_locked(const struct overview *overview, FILE *stream)
             (int)getpid(), uptime_ms(overview) / 1000, overview->assembly->generation,
             overview->file);
     print_late(overview, stream);
+    dead_file_pages_print(overview, stream);
     if (plugins_kept(overview) > 0)
         fprintf(stream, "old versions of plugins in memory: %" PRIu32 "\n", plugins_kept(overview));
     fputc('\n', stream);

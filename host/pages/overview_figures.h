@@ -11,6 +11,7 @@
 struct overview {
     struct assembly *assembly;
     const struct supervisor *supervisor;
+    struct dead_file *dead_file; /* NULL: none */
     const char *file;
     const char *version; /* of the program */
     struct clock clock;

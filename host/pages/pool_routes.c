@@ -85,12 +85,15 @@ static int resize_locked(const struct settings_pool *settings, struct pool *pool
     return status;
 }
 
-static int scale_itself(struct pool *pool, struct executor *executor, struct scaled *out)
+static int scale_itself(const struct settings_pool *settings, struct pool *pool,
+                        struct executor *executor, struct scaled *out)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
     int status = pool_scale_auto(pool, executor);
 
-    (void)snprintf(out->why, sizeof out->why, "it has no `scale` in the file");
+    (void)snprintf(out->why, sizeof out->why, "%s",
+                   settings->nested ? "its members are pools: scale one of them"
+                                    : "it has no `scale` in the file");
     pool_stats(pool, &stats);
     out->resized.size = stats.target;
     out->resized.epoch = stats.epoch;
@@ -112,11 +115,12 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct scaled *out)
     if (index != SETTINGS_NONE) {
         struct pool *pool = assembly->pools[index];
 
+        const struct settings_pool *settings = &assembly->held->settings->pools[index];
+
         if (size == SCALE_AUTO)
-            status = scale_itself(pool, executor, out);
+            status = scale_itself(settings, pool, executor, out);
         else
-            status = resize_locked(&assembly->held->settings->pools[index], pool, executor, size,
-                                   out);
+            status = resize_locked(settings, pool, executor, size, out);
         pool_look_at_scale(pool, &out->scaling);
     }
     pthread_mutex_unlock(&assembly->lock);

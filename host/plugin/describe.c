@@ -98,7 +98,7 @@ void describe_option(char *buffer, size_t size, const struct weir_option *option
     struct line line;
 
     line_init(&line, buffer, size);
-    line_text(&line, kind_name(option->kind));
+    line_text(&line, option->pools ? "map to paths of pools" : kind_name(option->kind));
     if (option->kind == WEIR_ENUM)
         add_choices(&line, option);
     else

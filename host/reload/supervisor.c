@@ -153,10 +153,45 @@ static uint64_t now_ns(void)
     return clock_now_ns(&clock);
 }
 
+/* What a reload opens for the host itself before the commit. */
+struct host_change {
+    struct control_change control;
+    struct dead_output *dead; /* owned; NULL: the present file of dead letters stays, or none is */
+};
+
+static void abort_host(struct host_change *change)
+{
+    control_change_abort(&change->control);
+    dead_output_close(change->dead);
+}
+
+static int prepare_host(const struct supervisor *supervisor, const struct settings *settings,
+                        const struct plan *plan, struct report *report, struct host_change *out)
+{
+    int status;
+
+    out->dead = NULL;
+    status = control_change_prepare(&out->control, supervisor->control, settings, plan, report);
+    if (status != 0 || !supervisor->dead_file)
+        return status;
+    status = dead_file_prepare(supervisor->dead_file, settings, report, &out->dead);
+    if (status != 0)
+        control_change_abort(&out->control);
+    return status;
+}
+
+/* After the settings are in force. */
+static void commit_host(const struct supervisor *supervisor, struct host_change *change)
+{
+    control_change_commit(&change->control);
+    if (supervisor->dead_file)
+        dead_file_commit(supervisor->dead_file, supervisor->assembly->held->settings, change->dead);
+}
+
 /* Answers the clients of a refused reload before the undoing, which may take a while. Takes the
  * settings. */
 static void apply_to(struct supervisor *supervisor, struct settings *settings,
-                     struct control_change *control, const struct plan *plan, struct report *report)
+                     struct host_change *change, const struct plan *plan, struct report *report)
 {
     struct apply apply;
     uint64_t check_ns = now_ns() - supervisor->began_ns;
@@ -164,13 +199,13 @@ static void apply_to(struct supervisor *supervisor, struct settings *settings,
 
     apply.times.check_ns = check_ns;
     if (status != 0) {
-        control_change_abort(control);
+        abort_host(change);
         refuse(supervisor, status, report);
         apply_abandon(&apply);
         return;
     }
     apply_commit(&apply);
-    control_change_commit(control);
+    commit_host(supervisor, change);
     if (supervisor->on_control)
         supervisor->on_control(supervisor->context);
     apply_log_levels(supervisor);
@@ -183,11 +218,11 @@ static void apply_to(struct supervisor *supervisor, struct settings *settings,
 static void carry_out(struct supervisor *supervisor, struct settings *settings,
                       const struct plan *plan, struct report *report)
 {
-    struct control_change control;
-    int status = control_change_prepare(&control, supervisor->control, settings, plan, report);
+    struct host_change change;
+    int status = prepare_host(supervisor, settings, plan, report, &change);
 
     if (status == 0) {
-        apply_to(supervisor, settings, &control, plan, report);
+        apply_to(supervisor, settings, &change, plan, report);
         return;
     }
     refuse(supervisor, status, report);

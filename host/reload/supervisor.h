@@ -12,6 +12,7 @@
 #define HOST_RELOAD_SUPERVISOR_H
 
 #include "host/control/control.h"
+#include "host/dead/dead_file.h"
 #include "host/log/logger.h"
 #include "host/reload/configuration.h"
 #include "host/reload/control_job.h"
@@ -32,6 +33,7 @@ struct supervisor {
     void (*on_read)(void *context, struct config_files *files);
     /* const; NULL: this host serves no socket, and host.control is not read */
     struct control *control;
+    struct dead_file *dead_file; /* const; NULL: host.dead_letters.file is not read */
     void (*on_control)(
         void *context);           /* const; on its thread: another socket may have to be served */
     void *context;                /* const */

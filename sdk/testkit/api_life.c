@@ -169,6 +169,13 @@ int weir_kit_returned(struct weir_kit *kit)
                : WEIR_EUNSUPPORTED;
 }
 
+int weir_kit_leave(struct weir_kit *kit)
+{
+    return kit_turn_can_run(kit, kit->behaviour.leave, "leave")
+               ? run_check(kit, kit->behaviour.leave)
+               : WEIR_EUNSUPPORTED;
+}
+
 void weir_kit_close(struct weir_kit *kit, enum weir_end_reason reason)
 {
     if (!kit->is_open)

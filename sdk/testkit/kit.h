@@ -41,6 +41,8 @@ struct kit_message {
     bool stashed;          /* by the `handle` that runs */
     bool has_origin;       /* the worker waits for the outcome of `token` */
     uint64_t token;
+    const struct weir_message *joins; /* by weir_join */
+    bool detached;
     struct kit_message *next;
 };
 

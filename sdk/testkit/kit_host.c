@@ -240,6 +240,9 @@ static const struct weir_host table = {
     .lease_request = kit_lease_request,
     .lease_return = kit_lease_return,
     .lease_renew = kit_lease_renew,
+    .join = kit_origin_join,
+    .detach = kit_origin_detach,
+    .target = kit_send_target,
 };
 
 const struct weir_host *kit_host_table(void)

@@ -17,6 +17,51 @@ int kit_origin_set(struct weir_self *self, struct weir_message *message, uint64_
     return 0;
 }
 
+/* True when the worker may still say what the message joins. */
+static bool is_free(struct weir_kit *kit, const struct weir_message *message, const char *doing)
+{
+    return kit_message_is_owned(kit, message, doing) && !kit_origin_is_set(message) &&
+           !((const struct kit_message *)(const void *)message)->joins;
+}
+
+int kit_origin_join(struct weir_self *self, struct weir_message *message, struct weir_message *with)
+{
+    struct weir_kit *kit = kit_of(self);
+    enum kit_owner owner = ((struct kit_message *)(void *)with)->owner;
+
+    if (!is_free(kit, message, "joined"))
+        return WEIR_EINVALID;
+    if (owner != KIT_IN_HAND && owner != KIT_KEPT) {
+        kit_problem(kit, "a message was joined to one that is not in hand");
+        return WEIR_EINVALID;
+    }
+    if (kit_allocation_fails(kit))
+        return WEIR_ENOMEM;
+    ((struct kit_message *)(void *)message)->joins = with;
+    return 0;
+}
+
+int kit_origin_detach(struct weir_self *self, struct weir_message *message)
+{
+    if (!is_free(kit_of(self), message, "detached"))
+        return WEIR_EINVALID;
+    ((struct kit_message *)(void *)message)->detached = true;
+    return 0;
+}
+
+const struct weir_message *kit_origin_joined(struct weir_kit *kit, const struct weir_message *made,
+                                             bool is_emitted)
+{
+    const struct kit_message *message = (const struct kit_message *)(const void *)made;
+    const struct kit_message *found = kit->messages;
+
+    if (message->joins || !is_emitted || message->detached || message->has_origin)
+        return message->joins;
+    while (found && (found->owner != KIT_IN_HAND || found->forwarded || found->stashed))
+        found = found->next;
+    return found ? &found->message : NULL;
+}
+
 static struct kit_message *find_open(struct weir_kit *kit, uint64_t token)
 {
     struct kit_message *found = kit->messages;

@@ -49,6 +49,7 @@ static void leave(struct weir_kit *kit, struct weir_message *message, struct wei
     sent.message = message;
     if (sent.way != WEIR_KIT_PUBLISH)
         sent.token = ((struct kit_message *)(void *)message)->token;
+    sent.joins = kit_origin_joined(kit, message, sent.way == WEIR_KIT_EMIT);
     message->lane = (uint8_t)sent.lane;
     message->from = kit_pid(kit);
     kit_message_give((struct kit_message *)(void *)message, KIT_SENT);
@@ -129,6 +130,14 @@ static bool has_output(const struct weir_behaviour *behaviour, uint32_t output)
     while (behaviour->outputs && count <= output && behaviour->outputs[count].name)
         count++;
     return output < count;
+}
+
+int kit_send_target(struct weir_self *self, uint32_t output, weir_pid *out_pid)
+{
+    if (!has_output(&kit_of(self)->behaviour, output))
+        return WEIR_EINVALID;
+    *out_pid = WEIR_KIT_TARGET + output;
+    return 0;
 }
 
 int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *message)

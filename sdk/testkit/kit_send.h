@@ -23,6 +23,7 @@ int kit_send_chain(struct weir_self *self, weir_pid to, struct weir_message *con
                    uint32_t count);
 int kit_send_publish(struct weir_self *self, uint64_t token, struct weir_message *message,
                      uint32_t *out_taken, uint32_t *out_refused);
+int kit_send_target(struct weir_self *self, uint32_t output, weir_pid *out_pid);
 int kit_send_emit(struct weir_self *self, uint32_t output, struct weir_message *message);
 int kit_send_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
                      struct weir_message *message, uint64_t timeout_ms, weir_then *then,

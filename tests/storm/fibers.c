@@ -46,8 +46,10 @@ struct fibers {
 static struct fibers *present;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_sched_yield(void);
 
@@ -296,13 +298,27 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!fibers || !fibers->running)
         return __real_pthread_mutex_lock(mutex);
     fibers_may_yield();
-    while (pthread_mutex_trylock(mutex) == EBUSY) {
+    while (__real_pthread_mutex_trylock(mutex) == EBUSY) {
         fibers->running->state = FIBER_WAITING;
         fibers->running->wanted = mutex;
         go_back(fibers, fibers->running);
     }
     fibers->locks++;
     return 0;
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    struct fibers *fibers = present;
+    int status;
+
+    if (!fibers || !fibers->running)
+        return __real_pthread_mutex_trylock(mutex);
+    fibers_may_yield();
+    status = __real_pthread_mutex_trylock(mutex);
+    if (status == 0)
+        fibers->locks++;
+    return status;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)

@@ -80,14 +80,15 @@ FACE = "core/weir_core.h"
 HOST_KNOWS = ("config", FACE, "core/base", "sdk")
 HOST_ROOMS = {
     "log": (),
+    "dead": (),
     "control": (),
     "plugin": ("host/log",),
     "run": ("host/log",),
     "apply": ("host/run", "host/log"),
-    "reload": ("host/apply", "host/run", "host/control", "host/plugin", "host/log"),
-    "pages": ("host/reload", "host/run", "host/control"),
+    "reload": ("host/apply", "host/run", "host/control", "host/plugin", "host/dead", "host/log"),
+    "pages": ("host/reload", "host/run", "host/control", "host/dead"),
     "command": ("host/pages", "host/reload", "host/apply", "host/run", "host/control",
-                "host/plugin", "host/log"),
+                "host/plugin", "host/dead", "host/log"),
 }
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {

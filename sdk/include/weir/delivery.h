@@ -25,6 +25,11 @@ struct weir_outcome {
                          * weir_retry_after */
     const char *reason; /* of WEIR_OUTCOME_DEAD: a word such as "rejected" or "crashed"; else "" */
     const char *detail; /* the text that the worker set with weir_reason; may be "" */
+    /* 1 or 0. Of WEIR_OUTCOME_DEAD: the dead letter is in the file of `host.dead_letters.file`,
+     * and so are those of all that joined the message. A source with a position that is stored
+     * moves it past a dead message only then. */
+    uint32_t is_stored;
+    uint32_t reserved;
 };
 
 /*
@@ -44,15 +49,44 @@ struct weir_undelivered {
  * later. When the message has ended, the host calls `settled` once with the result and `token`. A
  * message with an origin cannot become a request or a reply.
  *
- * A forwarded message keeps its origin. A new message that a worker emits has no origin. When a
- * worker returns WEIR_RETRY, the message goes back to its origin. The origin sends it again as a
- * new message whose `attempt` is one higher. An origin that is asked to end stays open until all
- * its messages are settled. WEIR_EINVALID: the behaviour has no `settled`. WEIR_ENOMEM.
+ * A forwarded message keeps its origin. A message that a worker emits while it handles a message
+ * with an origin joins that origin: `settled` is called once, when all of these messages have
+ * ended, through any number of pools. The result is WEIR_OUTCOME_DEAD if one of them is dead. So an
+ * origin that moves its position when `settled` says WEIR_OUTCOME_DONE loses nothing. weir_join
+ * and weir_detach say otherwise for one message. One that is refused has joined, until it is freed.
+ *
+ * When a worker returns WEIR_RETRY for a message from which nothing was emitted, the message goes
+ * back to its origin. The origin sends it again as a new message whose `attempt` is one higher. A
+ * message that has joined, or that others have joined, is given to the same worker again.
+ *
+ * An origin that is asked to end stays open until all its messages are settled. WEIR_EINVALID: the
+ * behaviour has no `settled`, or the message has joined another origin. WEIR_ENOMEM.
  */
 static inline int weir_set_origin(struct weir_self *self, struct weir_message *message,
                                   uint64_t token)
 {
     return self->host->set_origin(self, message, token);
+}
+
+/*
+ * Makes a message that the caller owns join the origin of `with`, a message in hand or a kept one:
+ * for what is emitted or sent after the handler has returned, such as in a timer or a reply. `with`
+ * must not be settled before. If `with` has no origin, nothing happens. WEIR_EINVALID: the message
+ * has an origin, or `with` is not in hand. WEIR_ENOMEM.
+ */
+static inline int weir_join(struct weir_self *self, struct weir_message *message,
+                            const struct weir_message *with)
+{
+    return self->host->join(self, message, (struct weir_message *)(uintptr_t)with);
+}
+
+/*
+ * Makes a message that the caller owns join no origin when it is emitted: its end does not matter
+ * to the origin of the message in hand, as with a line for a log. WEIR_EINVALID: it has an origin.
+ */
+static inline int weir_detach(struct weir_self *self, struct weir_message *message)
+{
+    return self->host->detach(self, message);
 }
 
 /*

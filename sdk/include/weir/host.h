@@ -219,6 +219,12 @@ struct weir_host {
                          uint64_t timeout_ms, weir_then *, void *context, uint64_t *out_reference);
     int (*lease_return)(struct weir_self *, const struct weir_lease *, int how);
     int (*lease_renew)(struct weir_self *, const struct weir_lease *);
+
+    /* joining origins (same): weir/delivery.h */
+    int (*join)(struct weir_self *, struct weir_message *, struct weir_message *with);
+    int (*detach)(struct weir_self *, struct weir_message *);
+    /* outputs (same) */
+    int (*target)(struct weir_self *, uint32_t output, weir_pid *out_pid);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
@@ -289,6 +295,17 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
 static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     return self->host->emit(self, output, message);
+}
+
+/*
+ * Reads the PID of the pool that the file binds to an output, for weir_request and weir_send. A
+ * reload may bind another pool: read it for each message. A message that is sent there does not
+ * pass the output: `when_full` and `rate` of the output do not apply. WEIR_EUNKNOWN: the output is
+ * not bound. WEIR_EINVALID: no such output. Since 1.1.
+ */
+static inline int weir_target(struct weir_self *self, uint32_t output, weir_pid *out_pid)
+{
+    return self->host->target(self, output, out_pid);
 }
 
 /* Sends a request. Takes the message on 0. After 0, `then` is called exactly once: with the reply,

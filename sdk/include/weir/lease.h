@@ -17,7 +17,8 @@
  * Requests a worker of `pool`. Returns 0, and `then` gets the answer: weir_lease_of(reply), or the
  * reason why there is none: WEIR_ETIMEOUT, WEIR_ECLOSED, ... `timeout_ms` bounds the wait.
  * WEIR_EFULL: no worker is free, and the queue has no room. WEIR_EUNSUPPORTED: the pool gives no
- * leases. Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
+ * leases; that is also the answer when a reload takes `lease` away from the pool meanwhile.
+ * Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
  */
 static inline int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,
                             weir_then *then, void *context, uint64_t *out_reference)

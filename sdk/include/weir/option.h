@@ -68,7 +68,9 @@ struct weir_option {
     bool required;
     bool secret; /* never printed */
     bool live;   /* `reconfigure` can change it, without a new worker */
-    uint8_t reserved[5];
+    bool pools;  /* since 1.1, of a WEIR_MAP: each value is the path of a pool. `weir check` refuses
+                  * a path that no pool has. Older hosts ignore it */
+    uint8_t reserved[4];
 };
 
 #ifdef __cplusplus

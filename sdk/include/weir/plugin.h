@@ -94,6 +94,10 @@ enum weir_behaviour_flags {
                                * this source feeds a pool with `route: hash`, directly or through
                                * nested pools. With a WEIR_BOOL option `key`, the flag applies only
                                * while `key` is false */
+    WEIR_ASKING = 1u << 5,    /* a source that sends requests to the pool of its output, and answers
+                            * for each one that is refused: `produce` is also called while the
+                            * target has no room, with a credit of 0. Older hosts ignore this
+                            * flag */
 };
 
 /*
@@ -122,8 +126,8 @@ struct weir_behaviour {
     int (*open)(struct weir_self *self, const void *settings, void *state);
     /* Called for each message. Borrows the message. Returns a weir_verdict. */
     int (*handle)(struct weir_self *self, void *state, const struct weir_message *message);
-    /* Called for a source when its target has room. Emits up to `credit` messages. Returns a
-     * weir_produced. */
+    /* Called for a source when its target has room (see WEIR_ASKING). Emits up to `credit`
+     * messages. Returns a weir_produced. */
     int (*produce)(struct weir_self *self, void *state, uint32_t credit);
     /* Called with new settings when all changed options are `live`. Cannot fail. */
     void (*reconfigure)(struct weir_self *self, void *state, const void *settings);
@@ -166,6 +170,13 @@ struct weir_behaviour {
      * worker has handled all messages that it accepted under the lease. Returns 0; with any other
      * number the worker is closed and opened again. NULL: 0. */
     int (*returned)(struct weir_self *self, void *state);
+    /*
+     * Since 1.1. Called in each turn of a source that is asked to end: by a reload, or because the
+     * host stops. The source takes nothing new from then on, but what its mailbox has. Returns
+     * WEIR_WAIT while it still has to answer somebody, and arms what wakes it, or WEIR_END: the
+     * host closes it when it keeps no message and its own messages are settled. NULL: WEIR_END.
+     */
+    int (*leave)(struct weir_self *self, void *state);
 };
 
 /* The exported constant. `size` and `abi_minor`, the first 8 bytes, never move: the host checks

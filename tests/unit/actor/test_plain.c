@@ -232,6 +232,74 @@ static void test_plain_actor_that_fails_ends_with_its_backlog(void)
     finish(&f);
 }
 
+/* Notes 1000 when the actor is known to be plain, else 1001. */
+static void note_plain(struct weir_self *self, struct probe *probe)
+{
+    probe_note(probe, actor_of_self(self)->flags & ACTOR_PLAIN ? 1000 : 1001);
+}
+
+static int is_it_plain(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    note_plain(self, probe);
+    (void)message;
+    return WEIR_DONE;
+}
+
+static int keep_it(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    note_plain(self, probe);
+    probe->context = message_of(message);
+    return WEIR_KEEP;
+}
+
+static int settle_it(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    note_plain(self, probe);
+    CU_ASSERT_EQUAL(weir_settle(self, probe->context, WEIR_DONE), 0);
+    (void)message;
+    return WEIR_DONE;
+}
+
+static int unstash_it(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    note_plain(self, probe);
+    CU_ASSERT_EQUAL(weir_unstash(self, 1), 1);
+    note_plain(self, probe);
+    (void)message;
+    return WEIR_DONE;
+}
+
+/* The other conditions are checked with each message by an assertion in builds with WEIR_CHECKS. */
+static void test_plain_flag_ends_with_each_disturbance(void)
+{
+    static probe_act *const acts[] = { is_it_plain, keep_it,   is_it_plain, settle_it,
+                                       is_it_plain, put_aside, unstash_it,  is_it_plain };
+    static const uint64_t wanted[] = { 1000, 1000, 1001, 1001, 1000, 1000, 1001, 1000 };
+    struct fixture f;
+    uint32_t seen = 0;
+
+    begin(&f);
+    f.probe->behaviour.in_hand = 2;
+    spec_unref(f.spec);
+    f.spec = rig_spec(f.probe);
+    spawn(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_open, f.actor));
+    for (uint32_t i = 0; i < sizeof acts / sizeof acts[0]; i++)
+        send(&f, acts[i], i + 1);
+    /* The signal disturbs the actor, too, but not during the last handler. */
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, sizeof acts / sizeof acts[0], 1));
+    signal_it(&f, SIGNAL_DRAIN);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.actor));
+    for (uint32_t i = 0; i < probe_count(f.probe) && seen < sizeof wanted / sizeof wanted[0]; i++)
+        if (probe_get(f.probe, i) >= 1000)
+            CU_ASSERT_EQUAL(probe_get(f.probe, i), wanted[seen++]);
+    CU_ASSERT_EQUAL(seen, sizeof wanted / sizeof wanted[0]);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -239,6 +307,7 @@ int main(void)
         { "retry", test_retry_of_a_plain_actor_comes_again },
         { "stash", test_stash_of_a_plain_actor_comes_back_in_order },
         { "open again", test_plain_actor_that_cannot_open_is_tried_again },
+        { "flag", test_plain_flag_ends_with_each_disturbance },
         { "end", test_plain_actor_that_fails_ends_with_its_backlog },
         CU_TEST_INFO_NULL,
     };

@@ -223,9 +223,31 @@ static void test_wait_of_a_closed_port_ends_without_a_lease(void)
     finish(&f);
 }
 
+/* Nobody fetches the answer: the lease does not last until its time-out. promise A27 */
+static void test_take_that_has_begun_brings_no_lease_to_the_next_incarnation(void)
+{
+    const struct order keep_db = { .act = probe_wait };
+    uint64_t reference;
+    struct fixture f;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.db->pid, keep_db), 0);
+    CU_ASSERT_TRUE(gate_await(&f.member->gate, 1));
+    CU_ASSERT_EQUAL(weir_port_take_begin(f.port, f.db->pid, LONG_MS, &reference), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, waits, f.db));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.owners->pid, (struct order){ .act = stop, .id = 7 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.owners));
+    gate_open(&f.member->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_free, f.db));
+    CU_ASSERT_EQUAL(atomic_load(&f.member->taken), 1);
+    CU_ASSERT_EQUAL(atomic_load(&f.member->opened), 1);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "begun", test_take_that_has_begun_brings_no_lease_to_the_next_incarnation },
         { "uses", test_thread_takes_uses_and_returns_a_worker },
         { "waits", test_thread_waits_for_a_worker },
         { "ends", test_lease_ends_with_the_worker_of_the_port },

@@ -21,6 +21,7 @@ struct script {
     uint64_t fails_at;  /* fails before this order */
     uint32_t fails;     /* as many times; 0 = once */
     bool endless;
+    bool asking;                   /* WEIR_ASKING */
     enum weir_when_full when_full; /* of its output */
 
     _Atomic uint64_t emitted;
@@ -29,6 +30,7 @@ struct script {
     _Atomic uint32_t closed;
     _Atomic uint32_t failures;
     _Atomic uint32_t pauses;
+    _Atomic uint32_t without_room; /* calls of `produce` with no credit */
 };
 
 struct fixture {
@@ -73,6 +75,10 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
 
     if (credit > atomic_load(&script->greatest_credit))
         atomic_store(&script->greatest_credit, credit);
+    if (credit == 0) {
+        atomic_fetch_add(&script->without_room, 1);
+        return weir_after(self, 10, wake, NULL, NULL) == 0 ? WEIR_WAIT : -1;
+    }
     for (uint32_t i = 0; i < credit + script->extra; i++) {
         uint64_t next = atomic_load(&script->emitted);
 
@@ -105,6 +111,7 @@ static void begin(struct fixture *f, struct script script, bool is_held)
     f->script = script;
     f->behaviour = (struct weir_behaviour){ .name = "source",
                                             .state_size = sizeof(void *),
+                                            .flags = script.asking ? WEIR_ASKING : 0,
                                             .open = open_source,
                                             .produce = produce,
                                             .close = close_source };
@@ -190,6 +197,25 @@ static void test_source_produces_no_more_than_fits(void)
     }
     CU_ASSERT_TRUE(atomic_load(&f.script.greatest_credit) <= LIMIT);
     finish(&f, 100);
+}
+
+static bool asks_without_room(void *context)
+{
+    return atomic_load(&((struct script *)context)->without_room) > 0;
+}
+
+/* promise B16: the gateway answers, although its pool is full from the start */
+static void test_source_that_asks_is_called_without_room(void)
+{
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 20, .pauses_at = NEVER, .fails_at = NEVER, .asking = true },
+          true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, asks_without_room, &f.script));
+    gate_open(&f.probe->gate);
+    while (!has_ended(f.source)) /* a timer is armed at some moment of this clock */
+        rig_advance(&f.rig, 10);
+    finish(&f, 20);
 }
 
 /* promises O3 and A2 */
@@ -358,6 +384,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "no more than fits", test_source_produces_no_more_than_fits },
+        { "asks", test_source_that_asks_is_called_without_room },
         { "end", test_source_that_says_end_ends_by_itself },
         { "too much", test_source_that_makes_too_much_loses_nothing },
         { "drops", test_source_whose_newest_are_dropped_keeps_nothing_back },

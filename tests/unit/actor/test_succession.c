@@ -188,6 +188,87 @@ static void finish(struct fixture *f)
     finish_at(f, TOTAL);
 }
 
+/* A source that answers somebody after it was asked to end. */
+static _Atomic uint32_t waits;
+static _Atomic bool is_asked;
+static _Atomic uint32_t answers;
+
+static int wait_only(struct weir_self *self, void *state, uint32_t credit)
+{
+    weir_pid target = 0;
+
+    (void)state;
+    (void)credit;
+    CU_ASSERT_EQUAL(weir_target(self, 1, &target), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_target(self, 0, &target), 0);
+    CU_ASSERT_NOT_EQUAL(target, 0);
+    atomic_fetch_add(&waits, 1);
+    return WEIR_WAIT;
+}
+
+static bool waits_for_work(void *context)
+{
+    (void)context;
+    return atomic_load(&waits) > 0;
+}
+
+static bool was_asked(void *context)
+{
+    (void)context;
+    return atomic_load(&is_asked);
+}
+
+static void answer(struct weir_self *self, void *state, void *context)
+{
+    (void)self;
+    (void)state;
+    (void)context;
+    atomic_fetch_add(&answers, 1);
+}
+
+static int leave_after_answer(struct weir_self *self, void *state)
+{
+    (void)state;
+    if (!atomic_load(&is_asked))
+        CU_ASSERT_EQUAL(weir_after(self, 20, answer, NULL, NULL), 0);
+    atomic_store(&is_asked, true);
+    return atomic_load(&answers) == 0 ? WEIR_WAIT : WEIR_END;
+}
+
+static void close_after_answer(struct weir_self *self, void *state, int reason)
+{
+    (void)self;
+    (void)state;
+    (void)reason;
+    CU_ASSERT_TRUE(atomic_load(&is_asked));
+    CU_ASSERT_EQUAL(atomic_load(&answers), 1);
+}
+
+static void test_source_that_has_to_answer_closes_after_that(void)
+{
+    static struct fixture f;
+    struct source *source;
+
+    begin(&f, UINT64_MAX, UINT64_MAX);
+    atomic_store(&waits, 0);
+    atomic_store(&is_asked, false);
+    atomic_store(&answers, 0);
+    f.behaviour = (struct weir_behaviour){ .name = "answering",
+                                           .flags = WEIR_ENDLESS,
+                                           .produce = wait_only,
+                                           .close = close_after_answer,
+                                           .leave = leave_after_answer };
+    source = make(&f, false);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, waits_for_work, NULL));
+    close_one(&f, source);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, was_asked, NULL));
+    CU_ASSERT_FALSE(has_ended(source));
+    rig_advance(&f.rig, 20);
+    destroy(&f, source);
+    CU_ASSERT_EQUAL(atomic_load(&answers), 1);
+    finish_at(&f, 0);
+}
+
 /* promise O6 */
 static void test_source_that_lost_its_position_ends(void)
 {
@@ -403,6 +484,7 @@ int main(void)
         { "successor of a lost position", test_successor_of_one_that_lost_its_position_ends },
         { "given again", test_position_that_could_not_be_taken_is_given_again },
         { "no position", test_one_without_a_position_begins_anew },
+        { "leaving", test_source_that_has_to_answer_closes_after_that },
         { "too large", test_position_that_is_too_large_changes_nothing },
         CU_TEST_INFO_NULL,
     };

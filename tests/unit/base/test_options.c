@@ -407,6 +407,8 @@ static void test_wrong_row_is_refused(void)
                        "option a: an enum needs choices");
     expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_BOOL, .choices = colours },
                        "option a: only an enum has choices");
+    expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_LIST, .pools = true },
+                       "option a: only a map has pools");
 }
 
 static void test_wrong_default_is_refused(void)

@@ -73,10 +73,12 @@ static const struct weir_output digest_outputs[] = {
 
 struct relay {
     const char *through;
+    struct weir_map by;
 };
 
 static const struct weir_option relay_options[] = {
     WEIR_OPTION_POOL(struct relay, through, .help = "the pool that is asked"),
+    WEIR_OPTION_MAP(struct relay, by, .pools = true, .help = "topic: pool that is asked"),
     { 0 },
 };
 

@@ -66,6 +66,26 @@ static void finish(struct fixture *f)
     reclaim_finish(&f->reclaim);
 }
 
+/* A grace period: `reader` is quiescent as often as that takes, and the writer polls. */
+static void pass_grace(struct fixture *f, void (*quiescent)(struct reader *reader))
+{
+    for (int i = 0; i < RECLAIM_GRACE; i++) {
+        quiescent(&f->reader);
+        (void)reader_poll(&f->writer);
+    }
+}
+
+static void rest_between_turns(struct reader *reader)
+{
+    reader_quiescent(reader);
+}
+
+static void nap(struct reader *reader)
+{
+    reader_offline(reader);
+    reader_online(reader);
+}
+
 /* promise D4 */
 static void test_retired_thing_waits_for_every_online_reader(void)
 {
@@ -74,13 +94,12 @@ static void test_retired_thing_waits_for_every_online_reader(void)
     begin(&f);
     reader_online(&f.reader);
     reader_retire(&f.writer, &make(&f.freed)->retired);
-    CU_ASSERT_TRUE(reader_poll(&f.writer));
-    reader_quiescent(&f.writer);
-    CU_ASSERT_TRUE(reader_poll(&f.writer));
+    for (int i = 0; i < 10; i++)
+        CU_ASSERT_TRUE(reader_poll(&f.writer));
     CU_ASSERT_EQUAL(f.freed, 0);
-    reader_quiescent(&f.reader);
-    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    pass_grace(&f, rest_between_turns);
     CU_ASSERT_EQUAL(f.freed, 1);
+    CU_ASSERT_FALSE(reader_poll(&f.writer));
     finish(&f);
 }
 
@@ -101,7 +120,7 @@ static void test_offline_reader_holds_nothing_up(void)
     finish(&f);
 }
 
-static void test_reader_that_came_later_holds_nothing_up(void)
+static void test_reader_that_comes_and_goes_holds_nothing_up(void)
 {
     static struct fixture f;
 
@@ -109,11 +128,43 @@ static void test_reader_that_came_later_holds_nothing_up(void)
     reader_online(&f.reader);
     reader_retire(&f.writer, &make(&f.freed)->retired);
     CU_ASSERT_TRUE(reader_poll(&f.writer));
-    reader_offline(&f.reader);
-    reader_online(&f.reader);
-    CU_ASSERT_FALSE(reader_poll(&f.writer));
+    pass_grace(&f, nap);
     CU_ASSERT_EQUAL(f.freed, 1);
     finish(&f);
+}
+
+/* All readers read the epoch between two turns: however many lists wait, and however often they are
+ * polled, it is written once for each round in which all were quiescent. */
+static void test_epoch_is_written_once_in_a_grace_period(void)
+{
+    enum { WRITERS = 5, ROUNDS_OF_ALL = 20, POLLS = 7 };
+    static struct fixture f;
+    static struct reader writers[WRITERS];
+
+    begin(&f);
+    reader_online(&f.reader);
+    for (int i = 0; i < WRITERS; i++) {
+        CU_ASSERT_EQUAL(reader_init(&writers[i], &f.reclaim), 0);
+        reader_online(&writers[i]);
+    }
+    for (int round = 0; round < ROUNDS_OF_ALL; round++) {
+        uint64_t epoch = atomic_load(&f.reclaim.epoch);
+
+        reader_quiescent(&f.writer);
+        reader_quiescent(&f.reader);
+        for (int poll = 0; poll < POLLS; poll++) {
+            for (int i = 0; i < WRITERS; i++) {
+                reader_retire(&writers[i], &make(&f.freed)->retired);
+                (void)reader_poll(&writers[i]);
+            }
+        }
+        CU_ASSERT_TRUE(atomic_load(&f.reclaim.epoch) <= epoch + 1);
+    }
+    CU_ASSERT_TRUE(f.freed > 0);
+    for (int i = 0; i < WRITERS; i++)
+        reader_finish(&writers[i]);
+    finish(&f);
+    CU_ASSERT_EQUAL(f.freed, WRITERS * ROUNDS_OF_ALL * POLLS);
 }
 
 static void test_handed_over_things_are_freed_by_another(void)
@@ -123,7 +174,7 @@ static void test_handed_over_things_are_freed_by_another(void)
     begin(&f);
     reader_online(&f.reader);
     reader_retire(&f.reader, &make(&f.freed)->retired);
-    CU_ASSERT_TRUE(reader_poll(&f.reader)); /* the writer has not seen it */
+    CU_ASSERT_TRUE(reader_poll(&f.reader)); /* the writer may be reading it */
     reader_retire(&f.reader, &make(&f.freed)->retired);
     reader_hand_over(&f.reader);
     reader_offline(&f.reader);
@@ -333,7 +384,8 @@ int main(void)
     CU_TestInfo tests[] = {
         { "waits for readers", test_retired_thing_waits_for_every_online_reader },
         { "offline", test_offline_reader_holds_nothing_up },
-        { "later reader", test_reader_that_came_later_holds_nothing_up },
+        { "comes and goes", test_reader_that_comes_and_goes_holds_nothing_up },
+        { "one epoch", test_epoch_is_written_once_in_a_grace_period },
         { "hand over", test_handed_over_things_are_freed_by_another },
         { "goes away", test_reader_that_goes_away_leaves_its_things_to_others },
         { "last one", test_last_one_that_rests_frees_what_all_have_left },

@@ -23,7 +23,8 @@ struct fixture {
     _Atomic int seen;
 };
 
-static void begin(struct fixture *f, uint32_t threads, uint32_t workers, uint32_t flags)
+static void begin_routed(struct fixture *f, enum weir_route route, uint32_t threads,
+                         uint32_t workers)
 {
     struct weir_pool_options options = WEIR_POOL_OPTIONS;
 
@@ -34,9 +35,14 @@ static void begin(struct fixture *f, uint32_t threads, uint32_t workers, uint32_
     options.path = "tasks";
     options.workers = workers;
     options.limit = 8;
-    options.route = WEIR_ROUTE_PULL;
+    options.route = route;
     CU_ASSERT_EQUAL_FATAL(weir_runtime_add_task_pool(f->hand.runtime, &options, &f->pool), 0);
     CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, f->pool, wait_limit_ms()), 0);
+}
+
+static void begin(struct fixture *f, uint32_t threads, uint32_t workers, uint32_t flags)
+{
+    begin_routed(f, WEIR_ROUTE_PULL, threads, workers);
     CU_ASSERT_EQUAL_FATAL(weir_runtime_group_create(f->hand.runtime, flags, &f->group), 0);
 }
 
@@ -340,6 +346,44 @@ static void test_destroyed_group_ends_with_its_last_task(void)
     finish(&f);
 }
 
+/* promise E13: what ends in one turn is counted together, yet not after a task that takes long. */
+static void test_group_ends_before_the_task_behind_it(void)
+{
+    struct fixture f;
+
+    begin_routed(&f, WEIR_ROUTE_ROUND_ROBIN, 1, 1);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_group_create(f.hand.runtime, 0, &f.group), 0);
+    for (int i = 0; i < 2; i++) { /* the second one waits behind the tasks of the group */
+        CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, wait_at_gate, &f, 0), 0);
+        CU_ASSERT_TRUE(gate_await(&f.hand.gate, 1));
+        if (i == 0) {
+            CU_ASSERT_EQUAL(submit(&f, count), 0);
+            CU_ASSERT_EQUAL(submit(&f, count), 0);
+        }
+    }
+    gate_admit(&f.hand.gate, 1);
+    CU_ASSERT_EQUAL(wait_for_all(&f).done, 2);
+    CU_ASSERT_TRUE(gate_await(&f.hand.gate, 2));
+    gate_open(&f.hand.gate);
+    finish(&f);
+}
+
+/* promise E13: turns of many short tasks, on two threads. */
+static void test_group_of_short_tasks_counts_each(void)
+{
+    struct fixture f;
+
+    begin_routed(&f, WEIR_ROUTE_ROUND_ROBIN, 2, 4);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_group_create(f.hand.runtime, 0, &f.group), 0);
+    for (uint64_t round = 1; round <= 50; round++) {
+        for (uint32_t i = 0; i < MANY / 20; i++)
+            CU_ASSERT_EQUAL(submit(&f, count), 0);
+        CU_ASSERT_EQUAL(wait_for_all(&f).done, round * (MANY / 20));
+        CU_ASSERT_EQUAL(atomic_load(&f.ran), round * (MANY / 20));
+    }
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -353,6 +397,8 @@ int main(void)
         { "each wait ends", test_each_wait_ends },
         { "inside", test_task_cannot_wait_for_its_group },
         { "destroyed", test_destroyed_group_ends_with_its_last_task },
+        { "before the next", test_group_ends_before_the_task_behind_it },
+        { "short tasks", test_group_of_short_tasks_counts_each },
         CU_TEST_INFO_NULL,
     };
 

@@ -100,7 +100,7 @@ static bool has_refused(void *context)
 {
     struct refusals *refusals = context;
 
-    return atomic_load(&refusals->pool->refused) >= refusals->count;
+    return counter_sum(&refusals->pool->refused) >= refusals->count;
 }
 
 /* Holds the one worker of `member`, or the worker of that PID, and fills its mailbox. */
@@ -115,7 +115,7 @@ static void fill(struct fixture *f, weir_pid member, uint32_t arrived)
 static void feed(struct fixture *f, uint64_t key)
 {
     /* At the emit, before it joins the waiters, and at its second look. */
-    struct refusals refusals = { f->fed, atomic_load(&f->fed->refused) + 3 };
+    struct refusals refusals = { f->fed, counter_sum(&f->fed->refused) + 3 };
     struct binding binding = { f->fed->pid, WEIR_FULL_WAIT };
     struct spec *spec = rig_spec(f->from);
     struct order order = { .act = emit_one, .argument = key };
@@ -234,7 +234,7 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
     key = key_of_pool(&f, leaving);
     fill(&f, leaving->pid, 1);
     feed(&f, key);
-    refusals = (struct refusals){ f.fed, atomic_load(&f.fed->refused) + 2 };
+    refusals = (struct refusals){ f.fed, counter_sum(&f.fed->refused) + 2 };
     rig_close(&f.rig, leaving); /* which wakes it, too */
     gate_admit(&f.to->gate, 1);
     CU_ASSERT_TRUE(gate_await(&f.to->gate, 2)); /* the place that was freed is of no use */

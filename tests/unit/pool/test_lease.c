@@ -130,26 +130,6 @@ static void test_plain_message_is_a_lease_for_its_time(void)
     finish(&f);
 }
 
-/* promise P36: another member handles it, or the same one when it is free. */
-static void test_message_of_the_pool_waits_when_its_member_is_leased(void)
-{
-    struct fixture f;
-
-    begin(&f, 1, 2);
-    CU_ASSERT_EQUAL(
-        rig_send(&f.rig, f.pool->pid, (struct order){ .act = put_aside, .id = 1, .argument = 1 }),
-        0);
-    CU_ASSERT_TRUE(takes(&f, 0));
-    CU_ASSERT_EQUAL(result(&f, 0, use_and_bring_back), 0);
-    CU_ASSERT_TRUE(queued(&f, 1));
-    CU_ASSERT_EQUAL(atomic_load(&f.slots[1].reply), NOT_YET);
-    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
-    CU_ASSERT_TRUE(is_equal(&f, &f.slots[1].reply, 0));
-    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REJECTED), 0);
-    finish(&f);
-}
-
 /* --- giving up -------------------------------------------------------------------------------- */
 
 /* promise P33 */
@@ -551,7 +531,6 @@ int main(void)
         { "no queue", test_queue_of_zero_refuses_at_once_and_has_room_for_free_members },
         { "last used", test_member_that_was_used_last_is_taken_first },
         { "unsupported", test_only_a_pool_with_leases_gives_them },
-        { "waits", test_message_of_the_pool_waits_when_its_member_is_leased },
         { "plain", test_plain_message_is_a_lease_for_its_time },
         { "gave up", test_taker_that_gave_up_is_never_served },
         { "ended", test_taker_that_ended_is_never_served },

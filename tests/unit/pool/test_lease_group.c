@@ -5,8 +5,10 @@
  *
  * Method: a group of two pools beside the pool of lease_rig.h; its holders take from the group.
  */
+#include "face/lease_figures.h"
 #include "face/leases.h"
 #include "face/messages.h"
+#include "pool/change.h"
 #include "pool/creation.h"
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"
@@ -242,8 +244,7 @@ static void test_taker_from_outside_has_not_waited_longer(void)
     act(&g.f, 1, take);
     CU_ASSERT_TRUE(rig_wait(&g.f.rig, has_one_queued, g.members[0]));
     rig_advance(&g.f.rig, 10);
-    CU_ASSERT_EQUAL(
-        runtime_take(g.f.rig.runtime, LEASE_OF_PROGRAM, g.pool->pid, LEASE_MS, &reference), 0);
+    CU_ASSERT_EQUAL(runtime_take(g.f.rig.runtime, NULL, g.pool->pid, LEASE_MS, &reference), 0);
     CU_ASSERT_EQUAL(result(&g.f, 0, return_done), 0);
     CU_ASSERT_TRUE(answered(&g.f, 1, 0));
     CU_ASSERT_EQUAL(result(&g.f, 1, return_done), 0);
@@ -297,9 +298,73 @@ static void test_closing_group_tells_takers(void)
     finish_group(&g);
 }
 
+static void change(struct group *g, struct pool *pool, struct pool_change_options options)
+{
+    struct executor *executor = runtime_enter(g->f.rig.runtime);
+    struct pool_change *prepared;
+
+    CU_ASSERT_EQUAL_FATAL(pool_change_prepare(pool, executor, &options, &prepared), 0);
+    pool_change_commit(prepared, executor);
+    runtime_leave(executor);
+    spec_unref(options.spec);
+}
+
+/* Taker 2 waits for `target`, which loses `lease`: a pool of workers gets others. */
+static void lose_leases(struct group *g, struct pool *target)
+{
+    struct pool_change_options without = { .settings = { .mailbox = 4 } };
+    struct pool_leases figures;
+
+    g->f.target = target->pid;
+    act(&g->f, 2, take);
+    CU_ASSERT_TRUE(rig_wait(&g->f.rig, has_one_queued, target));
+    if (target->spec) {
+        without.spec = rig_spec(g->f.member);
+        without.size = 1;
+    }
+    change(g, target, without);
+    CU_ASSERT_TRUE(answered(&g->f, 2, WEIR_EUNSUPPORTED));
+    CU_ASSERT_EQUAL(rig_dead(target, DEAD_REMOVED), 1);
+    pool_look_at_leases(target, &figures);
+    CU_ASSERT_EQUAL(figures.unserved[TAKE_REFUSED], 1);
+    atomic_store(&g->f.slots[2].answer, NOT_YET);
+    act(&g->f, 2, take);
+    CU_ASSERT_TRUE(answered(&g->f, 2, WEIR_EUNSUPPORTED));
+}
+
+/* promise P39 */
+static void test_taker_of_a_group_that_loses_leases_is_told(void)
+{
+    struct group g = { .queued = 0 };
+
+    begin_group(&g, WEIR_ROUTE_ROUND_ROBIN, 1, 1);
+    CU_ASSERT_TRUE(takes(&g.f, 0));
+    CU_ASSERT_TRUE(takes(&g.f, 1));
+    lose_leases(&g, g.pool);
+    CU_ASSERT_EQUAL(result(&g.f, 0, return_done), 0);
+    CU_ASSERT_EQUAL(result(&g.f, 1, return_done), 0);
+    finish_group(&g);
+}
+
+/* promise P39: while a worker is still leased */
+static void test_taker_of_a_pool_that_loses_leases_is_told(void)
+{
+    struct group g = { .queued = 0 };
+
+    begin_group(&g, WEIR_ROUTE_ROUND_ROBIN, 1, 1);
+    g.f.target = g.members[0]->pid;
+    CU_ASSERT_TRUE(takes(&g.f, 0));
+    lose_leases(&g, g.members[0]);
+    CU_ASSERT_EQUAL(result(&g.f, 0, use), 0);
+    CU_ASSERT_EQUAL(result(&g.f, 0, return_done), 0);
+    finish_group(&g);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "group loses leases", test_taker_of_a_group_that_loses_leases_is_told },
+        { "pool loses leases", test_taker_of_a_pool_that_loses_leases_is_told },
         { "any", test_taker_gets_a_worker_of_any_pool },
         { "most free", test_pool_with_most_free_workers_is_first },
         { "waits", test_taker_waits_for_a_worker_of_any_pool },

@@ -42,17 +42,22 @@ static int share(struct weir_self *self, struct probe *probe, const struct weir_
     return gate_await(&helping->gate, 1) ? WEIR_DONE : WEIR_REJECT;
 }
 
-/* Their first turns are over, too, so no thread runs them. */
+/* Its first turn is over, too, so no thread runs it, and no queue has it. */
+static bool sleeps(struct pool *pool, uint32_t worker)
+{
+    struct actor *actor = actor_find(pool->runtime, rig_worker(pool, worker));
+
+    return (atomic_load(&actor->mailbox.word) & MAILBOX_IDLE) != 0;
+}
+
+static bool one_sleeps(void *context)
+{
+    return sleeps(context, 0);
+}
+
 static bool both_sleep(void *context)
 {
-    bool sleep = true;
-
-    for (uint32_t i = 0; i < 2; i++) {
-        struct actor *actor = actor_find(((struct pool *)context)->runtime, rig_worker(context, i));
-
-        sleep &= (atomic_load(&actor->mailbox.word) & MAILBOX_IDLE) != 0;
-    }
-    return sleep;
+    return sleeps(context, 0) && sleeps(context, 1);
 }
 
 /* promise D2: both messages went to this thread's own queue, and the thread is held. */
@@ -107,6 +112,7 @@ static void test_worker_that_spent_its_budget_lets_others_run(void)
     busy = rig_workers(&rig, probe, "busy", 1, 0);
     other = rig_workers(&rig, probe, "other", 1, 0);
     first.argument = other->pid;
+    CU_ASSERT_TRUE(rig_wait(&rig, one_sleeps, other));
     CU_ASSERT_EQUAL(rig_send(&rig, busy->pid, first), 0);
     CU_ASSERT_TRUE(gate_await(&probe->gate, 1));
     for (uint64_t id = 1; id <= 20; id++)

@@ -79,7 +79,9 @@ static int add(struct rig *rig, struct pool *pool, uint32_t nth, struct weir_res
     int status;
 
     left = nth;
+    and_all_after = true; /* a label that has no memory is missing, without an error */
     status = pool_add(pool, executor, MORE, out);
+    and_all_after = false;
     left = 0;
     runtime_leave(executor);
     return status;

@@ -106,7 +106,7 @@ static void draw_pool_identity(const struct drawing *drawing, struct pool *pool)
     pool_ledger(pool, &reading);
     fprintf(drawing->stream, " pid %" PRIx64 " %p accepted %ju done %ju dead %ju refused %ju",
             (uint64_t)pool->pid, (void *)pool, (uintmax_t)reading.accepted, (uintmax_t)reading.done,
-            (uintmax_t)reading.dead, (uintmax_t)atomic_load(&pool->refused));
+            (uintmax_t)reading.dead, (uintmax_t)counter_sum(&pool->refused));
 }
 
 static void draw_pool(const struct drawing *drawing, struct pool *pool)

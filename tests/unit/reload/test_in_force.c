@@ -275,7 +275,7 @@ static void test_what_a_reload_says_is_in_force_after_it(void)
 struct key {
     const char *before; /* the lines of the pool around the choice */
     const char *after;
-    const char *choices[7];
+    const char *choices[16];
     uint32_t (*in_force)(struct pool *pool);
 };
 

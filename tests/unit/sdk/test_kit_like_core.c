@@ -71,6 +71,8 @@ static void send_wrongly(struct weir_self *self, struct scene *scene,
     note_sent(self, scene, "reply to no request", made, weir_reply(self, message, made));
     made = make(self);
     scene_note(scene, "origin without settled", weir_set_origin(self, made, 7));
+    scene_note(scene, "detach", weir_detach(self, made));
+    scene_note(scene, "join", weir_join(self, made, message));
     scene_note(scene, "send a chain of none", weir_send_chain(self, other, &made, 0));
     note_sent(self, scene, "send a chain to nobody", made, weir_send_chain(self, 0, &made, 1));
     made = make(self);

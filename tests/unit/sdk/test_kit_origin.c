@@ -48,6 +48,44 @@ static void settled(struct weir_self *self, void *state_, const struct weir_outc
     state->told++;
 }
 
+/* Emits one that joins by itself, one that is detached, and one with an origin of its own. */
+static int multiply(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct weir_message *plain = weir_message_new(self, NULL, 0);
+    struct weir_message *detached = weir_message_new(self, NULL, 0);
+    struct weir_message *own = weir_message_new(self, NULL, 0);
+
+    (void)state;
+    (void)message;
+    CU_ASSERT_EQUAL(weir_detach(self, detached), 0);
+    CU_ASSERT_EQUAL(weir_set_origin(self, own, 7), 0);
+    CU_ASSERT_EQUAL(weir_join(self, own, message), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, plain), 0);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, detached), 0);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, own), 0);
+    return WEIR_DONE;
+}
+
+static void tick(struct weir_self *self, void *state, void *context)
+{
+    struct weir_message *kept = context;
+    struct weir_message *joined = weir_message_new(self, NULL, 0);
+    struct weir_message *other = weir_message_new(self, NULL, 0);
+
+    (void)state;
+    CU_ASSERT_EQUAL(weir_join(self, joined, kept), 0);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, joined), 0);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, other), 0);
+    CU_ASSERT_EQUAL(weir_settle(self, kept, WEIR_DONE), 0);
+}
+
+static int keep(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    CU_ASSERT_EQUAL(weir_after(self, 5, tick, (void *)(uintptr_t)message, NULL), 0);
+    return WEIR_KEEP;
+}
+
 static const struct weir_output outputs[] = { { .name = "out", .help = "all" }, { 0 } };
 
 static const struct weir_behaviour behaviours[] = {
@@ -56,6 +94,16 @@ static const struct weir_behaviour behaviours[] = {
       .state_size = sizeof(struct state),
       .handle = handle,
       .settled = settled },
+    { .name = "multiplies",
+      .outputs = outputs,
+      .state_size = sizeof(struct state),
+      .handle = multiply,
+      .settled = settled },
+    { .name = "keeps",
+      .outputs = outputs,
+      .state_size = sizeof(struct state),
+      .handle = keep,
+      .in_hand = 1 },
     { .name = "mute", .outputs = outputs, .state_size = sizeof(struct state), .handle = handle },
     { 0 },
 };
@@ -113,10 +161,30 @@ static void test_origin_without_settled_or_memory_is_refused(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_sent_message_says_what_it_joins(void)
+{
+    struct weir_kit *kit = start("multiplies");
+    const struct weir_outcome done = { .token = 7, .result = WEIR_OUTCOME_DONE };
+
+    CU_ASSERT_EQUAL(run(kit, 1), WEIR_DONE);
+    CU_ASSERT_PTR_NOT_NULL(weir_kit_sent(kit, 0)->joins);
+    CU_ASSERT_PTR_NULL(weir_kit_sent(kit, 1)->joins);
+    CU_ASSERT_PTR_NULL(weir_kit_sent(kit, 2)->joins);
+    CU_ASSERT_EQUAL(weir_kit_tell(kit, &done), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    kit = start("keeps");
+    CU_ASSERT_EQUAL(run(kit, 1), WEIR_KEEP);
+    weir_kit_advance(kit, 5);
+    CU_ASSERT_PTR_NOT_NULL(weir_kit_sent(kit, 0)->joins);
+    CU_ASSERT_PTR_NULL(weir_kit_sent(kit, 1)->joins);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "told once", test_outcome_is_told_once_for_each_token },
+        { "joined", test_sent_message_says_what_it_joins },
         { "refused", test_origin_without_settled_or_memory_is_refused },
         CU_TEST_INFO_NULL,
     };

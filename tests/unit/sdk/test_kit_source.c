@@ -29,9 +29,27 @@ static void resume(struct weir_self *self, void *state, const void *position, si
         memcpy(state, position, size);
 }
 
+static const struct weir_output outputs[] = { { .name = "out" }, { 0 } };
+
+static int leave(struct weir_self *self, void *state)
+{
+    weir_pid pid = 0;
+
+    (void)state;
+    CU_ASSERT_EQUAL(weir_target(self, 1, &pid), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_target(self, 0, &pid), 0);
+    CU_ASSERT_EQUAL(pid, WEIR_KIT_TARGET);
+    return WEIR_WAIT;
+}
+
 static const struct weir_behaviour behaviours[] = {
     { .name = "worker", .handle = leave_in_handle },
-    { .name = "source", .state_size = sizeof(uint32_t), .produce = produce, .resume = resume },
+    { .name = "source",
+      .outputs = outputs,
+      .state_size = sizeof(uint32_t),
+      .produce = produce,
+      .resume = resume,
+      .leave = leave },
     { 0 },
 };
 
@@ -84,11 +102,20 @@ static void test_worker_has_no_position(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_source_that_leaves_says_whether_it_waits(void)
+{
+    struct weir_kit *kit = start("source");
+
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "handed over", test_position_goes_from_one_source_to_the_next },
         { "no memory", test_position_without_memory_is_refused },
+        { "leaving", test_source_that_leaves_says_whether_it_waits },
         { "worker", test_worker_has_no_position },
         CU_TEST_INFO_NULL,
     };

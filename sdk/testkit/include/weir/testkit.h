@@ -37,6 +37,9 @@ extern "C" {
 
 struct weir_kit;
 
+/* The PID that weir_target returns for output 0; those of the next outputs follow. */
+#define WEIR_KIT_TARGET ((weir_pid)0x7a0000)
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 /* Makes a kit for one behaviour. Returns owned; NULL: the plugin has no such behaviour. Borrows the
@@ -106,6 +109,8 @@ void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
 /* The position of the last weir_leave_position, also after `close`; NULL and 0 when there is
  * none. */
 const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
+/* Runs `leave` of an open source, and returns its result. */
+int weir_kit_leave(struct weir_kit *kit);
 /* Runs `produce`. Returns its result. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
 /* Runs `produce` until it returns another value than WEIR_MORE. Returns this value. */
@@ -208,6 +213,10 @@ struct weir_kit_sent {
     uint64_t token; /* the token of weir_set_origin, 0 without one; of a publish: the event; of a
                      * return: of the lease */
     int how;        /* of a return: WEIR_DONE or WEIR_FAIL */
+    /* The message whose origin it joins: the one that was in hand when it was emitted, or that of
+     * weir_join. NULL: it joins none, since it was emitted elsewhere, has an origin of its own, or
+     * is detached. */
+    const struct weir_message *joins;
 };
 
 size_t weir_kit_sent_count(const struct weir_kit *kit);

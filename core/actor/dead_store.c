@@ -1,0 +1,66 @@
+#include "actor/dead_store.h"
+
+#include <string.h>
+
+#include "actor/origin.h"
+#include "actor/runtime.h"
+
+_Static_assert(NAMES_LENGTH_MAX <= DEAD_RECORD_NAME_MAX, "a name fits");
+
+/* The argument of a task is a pointer. */
+static bool has_payload(const struct message *message)
+{
+    return !message->public.tag || strcmp(message->public.tag->name, TAG_TASK) != 0;
+}
+
+/* The PID that a replay sends it to. */
+static weir_pid target_of(const struct dead_letter_way *way, weir_pid self)
+{
+    weir_pid target = !way ? self : way->output != DEAD_LETTER_DIRECT ? way->led_to : way->to;
+
+    return target ? target : self;
+}
+
+uint64_t dead_store_append(struct runtime *runtime, const struct message *message, weir_pid self,
+                           const char *path, const struct dead_letter_way *way,
+                           enum dead_reason reason, const char *detail)
+{
+    const struct dead_store *store = &runtime->options.dead_store;
+    const weir_pid target = target_of(way, self);
+    char from[NAMES_LENGTH_MAX + 1], to[NAMES_LENGTH_MAX + 1];
+    const struct dead_record record = {
+        .path = path,
+        .to = target == self ? path : to,
+        .from = from,
+        .reason = dead_reason_name(reason),
+        .detail = detail ? detail : "",
+        .tag = message_tag_name(message),
+        .from_pid = message->public.from,
+        .key = message->public.key,
+        .attempt = message->public.attempt,
+        .kind = message->public.kind,
+        .lane = message->public.lane,
+        .payload = has_payload(message) ? message->public.data : NULL,
+        .size = message->public.size,
+    };
+
+    if (!store->append)
+        return 0;
+    names_of(&runtime->names, message->public.from, from);
+    names_of(&runtime->names, target, to);
+    return store->append(store->context, &record, origin_is_followed(message));
+}
+
+void runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored)
+{
+    struct executor *executor = runtime_enter(runtime);
+    struct message *message;
+    bool was_stored;
+
+    storing_end(&runtime->storing, number, is_stored);
+    /* Without memory for an executor what is held stays so: the origins are not notified yet. */
+    while (executor && (message = storing_take(&runtime->storing, &was_stored)))
+        origin_stored(runtime, executor, message, was_stored);
+    if (executor)
+        runtime_leave(executor);
+}

@@ -1,0 +1,29 @@
+/*
+ * command/dead_letter_file.h - the file of dead letters of a host, for `weir dead --file`: lists
+ * it, exports payloads, and sends letters to a running host again.
+ *
+ * The host may append to the file meanwhile.
+ */
+#ifndef HOST_COMMAND_DEAD_LETTER_FILE_H
+#define HOST_COMMAND_DEAD_LETTER_FILE_H
+
+#include "host/command/control_client.h"
+
+/* What to do with which letters of the file. Borrowed. */
+struct dead_letter_file {
+    const struct control_client *client; /* for a replay; its `file` is not used */
+    const char *path;
+    const char *pool;        /* NULL: of all pools */
+    const uint64_t *numbers; /* in the file */
+    uint32_t count;          /* of `numbers`; 0: all */
+    const char *folder;      /* of an export; `-`: standard output; NULL: no export */
+    bool replay;
+};
+
+/* True when the file begins as a file of dead letters does. */
+bool dead_letter_file_is_one(const char *path);
+
+/* Returns an exit code. */
+int dead_letter_file_run(const struct dead_letter_file *request);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * dead/dead_file.h - stores the dead letters of a host in a file: the store of face/dead_store.h.
+ *
+ * Dead letters wait in a buffer; a thread writes and syncs all that wait at once, and reports how
+ * far they are safe. So an append never waits for a disk, and many appends share one sync. When the
+ * file cannot be written, the thread tries again each second, and what is awaited waits; dead
+ * letters that nobody awaits are lost for the file once the buffer is full, and are counted.
+ *
+ * Life: create, connect, then anything, end, destroy. The store, flush, figures and reopen: any
+ * thread; the others: one thread at a time.
+ */
+#ifndef HOST_DEAD_FILE_H
+#define HOST_DEAD_FILE_H
+
+#include "base/report.h"
+#include "config/settings.h"
+#include "host/dead/dead_output.h"
+#include "weir_core.h"
+
+#define DEAD_FILE_BUFFER (4u << 20) /* bytes that wait: some tenths of a second of a usual disk */
+
+struct dead_file;
+
+/* Borrows the sink. `date_us`: microseconds since 1970. WEIR_ENOMEM. */
+int dead_file_create(const struct log_sink *sink, uint64_t (*date_us)(void),
+                     struct dead_file **out);
+
+/* The store for a runtime that is made next. Borrowed while the file lives. */
+struct dead_store dead_file_store(struct dead_file *file);
+/* The runtime that is notified of what is stored. */
+void dead_file_connect(struct dead_file *file, struct runtime *runtime);
+
+/*
+ * Opens the file that the settings name, unless the present one has that path; logs what was cut
+ * off. `out_output` NULL: there is none to set. WEIR_EINVALID, with the mistake in `report`;
+ * WEIR_ENOMEM.
+ */
+int dead_file_prepare(struct dead_file *file, const struct settings *settings,
+                      struct report *report, struct dead_output **out_output);
+/* The settings are in force. Takes what was prepared for them; NULL: the present file stays, if
+ * they name one. What waits goes to the new file. */
+void dead_file_commit(struct dead_file *file, const struct settings *settings,
+                      struct dead_output *output);
+
+/* The file may have been renamed: opens its path again. */
+void dead_file_reopen(struct dead_file *file);
+
+/* Waits until nothing waits. False: not in time. */
+bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms);
+
+/* Writes what waits, or gives it up when it cannot be written, and stores nothing from then on.
+ * Before runtime_stop. NULL is allowed; legal twice. */
+void dead_file_end(struct dead_file *file);
+/* Ends it. NULL is allowed. */
+void dead_file_destroy(struct dead_file *file);
+
+struct dead_file_figures {
+    char *path;       /* owned by the caller; NULL: no file */
+    uint64_t size;    /* bytes */
+    uint64_t records; /* in the file */
+    uint64_t waiting; /* dead letters that are not stored yet */
+    uint64_t lost;    /* not stored: no room */
+    int error;        /* an errno of the last try; 0: it succeeded */
+};
+void dead_file_figures(struct dead_file *file, struct dead_file_figures *out);
+
+#endif

@@ -1,0 +1,169 @@
+#include "host/dead/dead_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/dead/dead_record.h"
+
+static int write_at(int descriptor, const char *bytes, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(descriptor, bytes, size, (off_t)offset);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        bytes += written;
+        offset += (uint64_t)written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+/* A new name is on the disk when its folder is. */
+static int sync_folder(const char *path)
+{
+    char *copy = strdup(path);
+    int descriptor, error = 0;
+
+    if (!copy)
+        return ENOMEM;
+    descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (descriptor < 0)
+        return errno;
+    if (fsync(descriptor) < 0)
+        error = errno;
+    (void)close(descriptor);
+    return error;
+}
+
+/* Goes through the records. */
+static int measure(struct dead_output *output)
+{
+    struct dead_reader reader;
+    struct dead_entry entry;
+    FILE *stream = fopen(output->path, "rbe");
+    int error, found;
+
+    if (!stream)
+        return errno;
+    error = dead_reader_init(&reader, stream);
+    do
+        found = error == 0 ? dead_reader_next(&reader, &entry) : 0;
+    while (found > 0);
+    if (found < 0)
+        error = errno;
+    output->size = reader.end;
+    output->records = reader.number;
+    output->cut = reader.size - reader.end;
+    dead_reader_finish(&reader);
+    return error;
+}
+
+static int begin(struct dead_output *output)
+{
+    const size_t size = strlen(DEAD_FILE_FIRST_LINE);
+    int error = write_at(output->descriptor, DEAD_FILE_FIRST_LINE, size, 0);
+
+    output->cut = 0;
+    output->size = size;
+    if (error == 0 && fsync(output->descriptor) < 0)
+        error = errno;
+    return error ? error : sync_folder(output->path);
+}
+
+static int make_ready(struct dead_output *output)
+{
+    struct stat about;
+    int error;
+
+    if (fstat(output->descriptor, &about) < 0)
+        return errno;
+    if (!S_ISREG(about.st_mode))
+        return EILSEQ;
+    if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? EBUSY : errno;
+    error = measure(output);
+    if (error != 0)
+        return error;
+    if (output->cut > 0 &&
+        (ftruncate(output->descriptor, (off_t)output->size) < 0 || fsync(output->descriptor) < 0))
+        return errno;
+    return output->size == 0 ? begin(output) : 0;
+}
+
+int dead_output_open(const char *path, struct dead_output **out)
+{
+    struct dead_output *output = calloc(1, sizeof *output);
+    int error = ENOMEM;
+
+    if (!output)
+        return error;
+    output->descriptor = -1;
+    output->path = strdup(path);
+    if (output->path) {
+        output->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                                  S_IRUSR | S_IWUSR);
+        error = output->descriptor < 0 ? errno : make_ready(output);
+    }
+    if (error != 0) {
+        dead_output_close(output);
+        return error;
+    }
+    *out = output;
+    return 0;
+}
+
+void dead_output_close(struct dead_output *output)
+{
+    if (!output)
+        return;
+    if (output->descriptor >= 0)
+        (void)close(output->descriptor);
+    free(output->path);
+    free(output);
+}
+
+int dead_output_append(struct dead_output *output, const char *bytes, size_t size, uint64_t records)
+{
+    int error = write_at(output->descriptor, bytes, size, output->size);
+
+    if (error == 0 && fdatasync(output->descriptor) < 0)
+        error = errno;
+    if (error != 0) /* after a failed sync the pages count as written: they are written again */
+        return ftruncate(output->descriptor, (off_t)output->size) < 0 ? errno : error;
+    output->size += size;
+    output->records += records;
+    return 0;
+}
+
+bool dead_output_has_its_path(const struct dead_output *output)
+{
+    struct stat here, there;
+
+    return fstat(output->descriptor, &here) == 0 && stat(output->path, &there) == 0 &&
+           here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
+const char *dead_output_reason(int error, char *text, size_t size)
+{
+    switch (error) {
+    case EBUSY:
+        return "another process writes it";
+    case EILSEQ:
+        return "it is not a file of dead letters";
+    case EFBIG:
+        return "it has its largest size, dead_letters.file_size";
+    default:
+        return strerror_r(error, text, size);
+    }
+}

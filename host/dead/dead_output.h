@@ -1,0 +1,38 @@
+/*
+ * dead/dead_output.h - an open file of dead letters, to which one process appends.
+ *
+ * The file is locked by flock. When it is opened, an incomplete record at its end, as a host that
+ * was killed leaves behind, is cut off. Not synchronised.
+ */
+#ifndef HOST_DEAD_OUTPUT_H
+#define HOST_DEAD_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dead_output {
+    char *path; /* owned */
+    int descriptor;
+    uint64_t size;    /* up to which the file is whole, and on the disk */
+    uint64_t records; /* in it */
+    uint64_t cut;     /* bytes that were cut off when it was opened */
+};
+
+/* Opens or makes the file, with mode 0600. Returns 0 or an errno; EILSEQ: it is another file,
+ * EBUSY: another process has it. Owned by the caller. */
+int dead_output_open(const char *path, struct dead_output **out);
+/* NULL is allowed. */
+void dead_output_close(struct dead_output *output);
+
+/* Appends `records` records and syncs. Returns 0 or an errno: then the file is as before. */
+int dead_output_append(struct dead_output *output, const char *bytes, size_t size,
+                       uint64_t records);
+
+/* True when the path still leads to this file. */
+bool dead_output_has_its_path(const struct dead_output *output);
+
+/* The sentence for an errno of these functions. `text` may be used for it. */
+const char *dead_output_reason(int error, char *text, size_t size);
+
+#endif

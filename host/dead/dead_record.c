@@ -1,0 +1,377 @@
+#include "host/dead/dead_record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define FIRST_SIZE (sizeof DEAD_FILE_FIRST_LINE - 1)
+#define FRAME "letter - %016" PRIx64 " %08" PRIx64 " %016" PRIx64 "\n"
+#define FRAME_SIZE 52u
+#define FRAME_WORD "letter "
+#define CHECKSUM_AT 9u
+#define COUNTED_AT 26u /* the checksum counts from here */
+#define HEADER_AT 26u
+#define PAYLOAD_AT 35u
+#define HEADER_MAX 65536u
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static bool make_room(struct dead_text *text, size_t size)
+{
+    size_t capacity = text->capacity ? text->capacity : 4096;
+    char *bytes;
+
+    if (size > SIZE_MAX / 4)
+        return false;
+    while (capacity - text->size < size)
+        capacity *= 2;
+    if (capacity == text->capacity)
+        return true;
+    bytes = realloc(text->bytes, capacity);
+    if (!bytes)
+        return false;
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+static void put(struct dead_text *text, const void *bytes, size_t size)
+{
+    if (size > 0)
+        memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+}
+
+static void put_escaped(struct dead_text *text, const char *value)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (; *value; value++) {
+        const unsigned char byte = (unsigned char)*value;
+        const char escaped[] = { '%', digits[byte >> 4], digits[byte & 15] };
+
+        if (byte < ' ' || byte == 0x7f || byte == '%')
+            put(text, escaped, sizeof escaped);
+        else
+            put(text, value, 1);
+    }
+}
+
+/* Fields without a value are not written. */
+static void put_field(struct dead_text *text, const char *name, const char *value)
+{
+    if (!*value)
+        return;
+    put(text, name, strlen(name));
+    put(text, ": ", 2);
+    put_escaped(text, value);
+    put(text, "\n", 1);
+}
+
+static void put_number(struct dead_text *text, const char *name, uint64_t value)
+{
+    char digits[24];
+
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    put_field(text, name, value ? digits : "");
+}
+
+static void put_time(struct dead_text *text, uint64_t time_us)
+{
+    time_t seconds = (time_t)(time_us / 1000000u);
+    char date[32], value[48];
+    struct tm tm;
+
+    gmtime_r(&seconds, &tm);
+    (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)snprintf(value, sizeof value, "%s.%06uZ", date, (unsigned)(time_us % 1000000u));
+    put_field(text, "time", value);
+}
+
+static void put_header(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
+{
+    put_time(text, time_us);
+    put_field(text, "pool", record->path);
+    put_field(text, "to", record->to);
+    put_field(text, "reason", record->reason);
+    put_field(text, "detail", record->detail);
+    put_field(text, "tag", record->tag);
+    put_field(text, "from", record->from);
+    put_number(text, "from_pid", record->from_pid);
+    put_number(text, "key", record->key);
+    put_number(text, "attempt", record->attempt);
+    put_number(text, "lane", record->lane);
+    put_number(text, "kind", record->kind);
+    if (!record->payload && record->size > 0)
+        put_field(text, "payload", "none");
+}
+
+/* The most bytes that the header can take. */
+static size_t header_bound(const struct dead_record *record)
+{
+    const char *texts[] = { record->path,   record->to,  record->from, record->reason,
+                            record->detail, record->tag, NULL };
+    size_t size = 512;
+
+    for (size_t i = 0; texts[i]; i++)
+        size += 3 * strlen(texts[i]);
+    return size;
+}
+
+int dead_record_write(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
+{
+    const size_t begin = text->size, payload = record->payload ? record->size : 0;
+    const size_t bound = header_bound(record);
+    char frame[FRAME_SIZE + 1];
+    size_t header;
+    uint64_t sum;
+
+    if (bound > HEADER_MAX || payload > SIZE_MAX / 8 ||
+        !make_room(text, FRAME_SIZE + bound + payload + 1))
+        return WEIR_ENOMEM;
+    text->size += FRAME_SIZE;
+    put_header(text, record, time_us);
+    header = text->size - begin - FRAME_SIZE;
+    put(text, record->payload, payload);
+    put(text, "\n", 1);
+    (void)snprintf(frame, sizeof frame, FRAME, (uint64_t)0, (uint64_t)header, (uint64_t)payload);
+    memcpy(text->bytes + begin, frame, FRAME_SIZE);
+    sum = weir_key(text->bytes + begin + COUNTED_AT, text->size - begin - COUNTED_AT);
+    (void)snprintf(frame, sizeof frame, FRAME, sum, (uint64_t)header, (uint64_t)payload);
+    memcpy(text->bytes + begin, frame, FRAME_SIZE);
+    return 0;
+}
+
+/* --- reading a record ----------------------------------------------------------------------- */
+
+static bool read_hex(const char *digits, size_t count, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *found = digits[i] ? strchr("0123456789abcdef", digits[i]) : NULL;
+
+        if (!found)
+            return false;
+        *out = *out << 4 | (uint64_t)(found - "0123456789abcdef");
+    }
+    return true;
+}
+
+static char unescape(const char **at)
+{
+    char digits[2] = { 0 };
+    uint64_t byte;
+
+    if (**at != '%')
+        return *(*at)++;
+    digits[0] = (*at)[1];
+    digits[1] = digits[0] ? (*at)[2] : '\0';
+    if (!read_hex(digits, sizeof digits, &byte))
+        return *(*at)++;
+    *at += 3;
+    return (char)byte;
+}
+
+static void unescape_all(char *text)
+{
+    const char *from = text;
+
+    while (*from)
+        *text++ = unescape(&from);
+    *text = '\0';
+}
+
+static void set_number(struct dead_entry *entry, const char *name, const char *value)
+{
+    const uint64_t number = strtoull(value, NULL, 10);
+
+    if (strcmp(name, "from_pid") == 0)
+        entry->record.from_pid = number;
+    else if (strcmp(name, "key") == 0)
+        entry->record.key = number;
+    else if (strcmp(name, "attempt") == 0)
+        entry->record.attempt = (uint16_t)number;
+    else if (strcmp(name, "lane") == 0)
+        entry->record.lane = (uint8_t)number;
+    else if (strcmp(name, "kind") == 0)
+        entry->record.kind = (uint8_t)number;
+}
+
+/* Fields that are not known belong to a later version, and are passed over. */
+static void set_field(struct dead_entry *entry, const char *name, char *value)
+{
+    struct {
+        const char *name;
+        const char **place;
+    } texts[] = {
+        { "time", &entry->time },
+        { "pool", &entry->record.path },
+        { "to", &entry->record.to },
+        { "from", &entry->record.from },
+        { "reason", &entry->record.reason },
+        { "detail", &entry->record.detail },
+        { "tag", &entry->record.tag },
+    };
+
+    unescape_all(value);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(name, texts[i].name) == 0)
+            *texts[i].place = value;
+    if (strcmp(name, "payload") == 0)
+        entry->has_payload = false;
+    set_number(entry, name, value);
+}
+
+static void read_header(struct dead_entry *entry, char *header)
+{
+    char *rest = header, *line, *value;
+
+    while (rest && (line = strsep(&rest, "\n"))) {
+        value = strstr(line, ": ");
+        if (!value)
+            continue;
+        *value = '\0';
+        set_field(entry, line, value + 2);
+    }
+}
+
+/* --- reading the file ----------------------------------------------------------------------- */
+
+int dead_reader_init(struct dead_reader *reader, FILE *stream)
+{
+    char first[FIRST_SIZE];
+    struct stat about;
+    size_t got;
+
+    *reader = (struct dead_reader){ .stream = stream };
+    if (fstat(fileno(stream), &about) < 0)
+        return errno;
+    if (!S_ISREG(about.st_mode))
+        return S_ISDIR(about.st_mode) ? EISDIR : EILSEQ;
+    reader->size = (uint64_t)about.st_size;
+    got = fread(first, 1, FIRST_SIZE, stream);
+    if (ferror(stream))
+        return EIO;
+    if (memcmp(first, DEAD_FILE_FIRST_LINE, got) != 0)
+        return EILSEQ;
+    if (got == FIRST_SIZE)
+        reader->end = FIRST_SIZE;
+    return 0;
+}
+
+void dead_reader_finish(struct dead_reader *reader)
+{
+    if (reader->stream)
+        (void)fclose(reader->stream);
+    free(reader->memory);
+    *reader = (struct dead_reader){ .stream = NULL };
+}
+
+static bool read_at(struct dead_reader *reader, uint64_t offset, char *bytes, size_t size)
+{
+    return offset + size <= reader->size && fseeko(reader->stream, (off_t)offset, SEEK_SET) == 0 &&
+           fread(bytes, 1, size, reader->stream) == size;
+}
+
+/* The sizes in a frame; false: there is none. */
+static bool read_frame(struct dead_reader *reader, uint64_t offset, char frame[FRAME_SIZE],
+                       uint64_t *out_header, uint64_t *out_payload)
+{
+    return read_at(reader, offset, frame, FRAME_SIZE) &&
+           memcmp(frame, FRAME_WORD, strlen(FRAME_WORD)) == 0 && frame[CHECKSUM_AT - 1] == ' ' &&
+           frame[COUNTED_AT - 1] == ' ' && frame[FRAME_SIZE - 1] == '\n' &&
+           read_hex(frame + HEADER_AT, 8, out_header) &&
+           read_hex(frame + PAYLOAD_AT, 16, out_payload) && *out_header <= HEADER_MAX &&
+           *out_payload <= reader->size &&
+           offset + FRAME_SIZE + *out_header + *out_payload + 1 <= reader->size;
+}
+
+/* The record's bytes from COUNTED_AT on, if their checksum is that of the frame. 1; 0: they are no
+ * record; -1: no memory. */
+static int read_body(struct dead_reader *reader, uint64_t offset, const char frame[FRAME_SIZE],
+                     uint64_t size)
+{
+    const size_t counted = FRAME_SIZE - COUNTED_AT;
+    uint64_t sum;
+    char *memory = realloc(reader->memory, (size_t)size + counted + 1);
+
+    if (!memory)
+        return -1;
+    reader->memory = memory;
+    memcpy(memory, frame + COUNTED_AT, counted);
+    return read_at(reader, offset + FRAME_SIZE, memory + counted, (size_t)size) &&
+           read_hex(frame + CHECKSUM_AT, 16, &sum) &&
+           weir_key(memory, (size_t)size + counted) == sum;
+}
+
+static int read_record(struct dead_reader *reader, uint64_t offset, struct dead_entry *out)
+{
+    char frame[FRAME_SIZE], *header;
+    uint64_t header_size, payload_size;
+    int found;
+
+    if (!read_frame(reader, offset, frame, &header_size, &payload_size))
+        return 0;
+    found = read_body(reader, offset, frame, header_size + payload_size + 1);
+    if (found <= 0)
+        return found;
+    header = reader->memory + FRAME_SIZE - COUNTED_AT;
+    *out = (struct dead_entry){
+        .offset = offset,
+        .was_replayed = frame[DEAD_RECORD_STATE] == 'r',
+        .has_payload = true,
+        .time = "",
+        .record = { .path = "", .to = "", .from = "", .reason = "", .detail = "", .tag = "" },
+        .memory = reader->memory
+    };
+    out->record.payload = header + header_size;
+    out->record.size = (size_t)payload_size;
+    if (header_size > 0)
+        header[header_size - 1] = '\0';
+    if (header_size > 0)
+        read_header(out, header);
+    reader->end = offset + FRAME_SIZE + header_size + payload_size + 1;
+    return 1;
+}
+
+/* The offset of the next word of a frame after `from`; the size of the file: there is none. The
+ * line end before it may be damaged. */
+static uint64_t find_frame(struct dead_reader *reader, uint64_t from)
+{
+    const size_t length = strlen(FRAME_WORD);
+    size_t same = 0;
+    int byte;
+
+    if (fseeko(reader->stream, (off_t)from + 1, SEEK_SET) != 0)
+        return reader->size;
+    for (uint64_t at = from + 1; at < reader->size && (byte = getc(reader->stream)) != EOF; at++) {
+        same = byte == FRAME_WORD[same] ? same + 1 : byte == FRAME_WORD[0];
+        if (same == length)
+            return at + 1 - length;
+    }
+    return reader->size;
+}
+
+int dead_reader_next(struct dead_reader *reader, struct dead_entry *out)
+{
+    const uint64_t begin = reader->end;
+    uint64_t offset = begin;
+    int found;
+
+    if (begin == 0)
+        return 0;
+    while (offset < reader->size) {
+        found = read_record(reader, offset, out);
+        if (found != 0) {
+            reader->skipped += offset - begin;
+            reader->number += found > 0;
+            out->number = reader->number;
+            return found;
+        }
+        offset = find_frame(reader, offset);
+    }
+    return 0;
+}

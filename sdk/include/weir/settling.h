@@ -1,0 +1,219 @@
+/*
+ * weir/settling.h - for a source that stores its position: how far its messages are settled, in the
+ * order in which they were sent, and a file that outlives a crash.
+ *
+ * Not part of <weir/plugin.h>; inline only, nothing to link. A source that uses it calls
+ *
+ *      open      weir_settling_load, weir_settling_init
+ *      produce   while weir_settling_has_room: weir_settling_add, weir_set_origin with the token,
+ *                weir_emit; weir_settling_undo when that is refused
+ *      settled   weir_settling_end; from time to time weir_settling_save with the place
+ *      close     weir_settling_save, weir_settling_finish
+ *
+ * A place is a number that grows: an offset, a row, a serial number. Not synchronised. load and
+ * save wait for the disk: set WEIR_BLOCKING.
+ */
+#ifndef WEIR_SETTLING_H
+#define WEIR_SETTLING_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "delivery.h"
+
+/* The messages between the position and the front: a ring. */
+struct weir_settling {
+    uint64_t *places; /* owned: of the end of each message */
+    bool *ended;      /* owned: of each message */
+    uint32_t capacity;
+    uint64_t first; /* token of the first message that is not settled */
+    uint64_t next;  /* token of the next message */
+    uint64_t place; /* up to here everything is settled */
+};
+
+/* `capacity`: the most messages behind the front, at least 1, and so the most that come again after
+ * a crash. Everything before `place` is settled. WEIR_ENOMEM, WEIR_EINVALID. */
+static inline int weir_settling_init(struct weir_settling *settling, uint32_t capacity,
+                                     uint64_t place)
+{
+    memset(settling, 0, sizeof *settling);
+    settling->capacity = capacity;
+    settling->place = place;
+    if (capacity == 0)
+        return WEIR_EINVALID;
+    settling->places = (uint64_t *)calloc(capacity, sizeof *settling->places);
+    settling->ended = (bool *)calloc(capacity, sizeof *settling->ended);
+    if (settling->places && settling->ended)
+        return 0;
+    free(settling->places);
+    free(settling->ended);
+    memset(settling, 0, sizeof *settling);
+    return WEIR_ENOMEM;
+}
+
+/* Legal after a failed init, and twice. */
+static inline void weir_settling_finish(struct weir_settling *settling)
+{
+    free(settling->places);
+    free(settling->ended);
+    memset(settling, 0, sizeof *settling);
+}
+
+/* False: the source waits until an outcome comes. */
+static inline bool weir_settling_has_room(const struct weir_settling *settling)
+{
+    return settling->next - settling->first < settling->capacity;
+}
+
+/* True when every message is settled. */
+static inline bool weir_settling_is_idle(const struct weir_settling *settling)
+{
+    return settling->next == settling->first;
+}
+
+/* Notes the message that is sent next, which ends at `place`. There must be room. Returns the token
+ * for weir_set_origin. */
+static inline uint64_t weir_settling_add(struct weir_settling *settling, uint64_t place)
+{
+    settling->places[settling->next % settling->capacity] = place;
+    settling->ended[settling->next % settling->capacity] = false;
+    return settling->next++;
+}
+
+/* Takes the last add back: the message was refused. */
+static inline void weir_settling_undo(struct weir_settling *settling)
+{
+    settling->next--;
+}
+
+/*
+ * A message has ended: call it in `settled`. True: `place` has moved. A message that is to be
+ * retried, or is dead and not stored (see weir_outcome), stays open: the source sends it again with
+ * the same token, or the place stays before it.
+ */
+static inline bool weir_settling_end(struct weir_settling *settling,
+                                     const struct weir_outcome *outcome)
+{
+    const uint64_t before = settling->first;
+
+    if (outcome->result == WEIR_OUTCOME_RETRY ||
+        (outcome->result == WEIR_OUTCOME_DEAD && !outcome->is_stored))
+        return false;
+    settling->ended[outcome->token % settling->capacity] = true;
+    while (settling->first < settling->next &&
+           settling->ended[settling->first % settling->capacity]) {
+        settling->place = settling->places[settling->first % settling->capacity];
+        settling->first++;
+    }
+    return settling->first != before;
+}
+
+/* --- the file: needs POSIX.1-2008, which weir_add_plugin asks for --------------------------- */
+
+#ifdef O_CLOEXEC
+
+/* Reads a place; 0 when the file is not there. Returns 0 or an errno; EINVAL: there is no place in
+ * it. */
+static inline int weir_settling_load(const char *path, uint64_t *out_place)
+{
+    FILE *stream = fopen(path, "re");
+    unsigned long long place = 0;
+    char end = '\0';
+    int error = 0;
+
+    *out_place = 0;
+    if (!stream)
+        return errno == ENOENT ? 0 : errno;
+    if (fscanf(stream, "%20llu%c", &place, &end) != 2 || end != '\n')
+        error = EINVAL;
+    (void)fclose(stream);
+    if (error == 0)
+        *out_place = place;
+    return error;
+}
+
+/* Syncs the folder of a file: then the file's name is on the disk. */
+static inline int weir_settling_sync_folder_(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0; /* with the slash */
+    char *folder = (char *)malloc(length + 2);
+    int descriptor, error;
+
+    if (!folder)
+        return ENOMEM;
+    memcpy(folder, path, length);
+    memcpy(folder + length, ".", 2);
+    descriptor = open(folder, O_RDONLY | O_CLOEXEC);
+    error = descriptor < 0 || fsync(descriptor) < 0 ? errno : 0;
+    free(folder);
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    return error;
+}
+
+/* Writes bytes to a new file, and syncs it. */
+static inline int weir_settling_write_(const char *path, const char *bytes, size_t size)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int error = descriptor < 0 ? errno : 0;
+
+    while (error == 0 && size > 0) {
+        ssize_t written = write(descriptor, bytes, size);
+
+        if (written < 0 && errno != EINTR)
+            error = errno;
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    if (error == 0 && fsync(descriptor) < 0)
+        error = errno;
+    if (descriptor >= 0 && close(descriptor) < 0 && error == 0)
+        error = errno;
+    return error;
+}
+
+/*
+ * Replaces a file by these bytes: after a crash, also of the machine, it has the old ones or the
+ * new ones. Borrows. Returns 0 or an errno. For a position of any bytes; weir_settling_save is for
+ * a place.
+ */
+static inline int weir_settling_replace(const char *path, const char *bytes, size_t size)
+{
+    const size_t length = strlen(path);
+    char *beside = (char *)malloc(length + sizeof ".new");
+    int error;
+
+    if (!beside)
+        return ENOMEM;
+    memcpy(beside, path, length);
+    memcpy(beside + length, ".new", sizeof ".new");
+    error = weir_settling_write_(beside, bytes, size);
+    if (error == 0 && rename(beside, path) < 0)
+        error = errno;
+    if (error == 0)
+        error = weir_settling_sync_folder_(path);
+    free(beside);
+    return error;
+}
+
+/* Saves a place for weir_settling_load. Returns 0 or an errno: then the file is as before. */
+static inline int weir_settling_save(const char *path, uint64_t place)
+{
+    char text[24];
+    int size = snprintf(text, sizeof text, "%llu\n", (unsigned long long)place);
+
+    return weir_settling_replace(path, text, (size_t)size);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * Goal: what is written as a record of the file of dead letters is read again as it was; an
+ * incomplete record at the end is cut off, and a damaged one in the middle is passed over.
+ *
+ * Method: records of any texts and payloads in a scratch file, which is cut at each byte, or
+ * changed at each byte. Shows promise L9.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/dead/dead_output.h"
+#include "host/dead/dead_record.h"
+#include "unit/host/suite.h"
+#include "unit/host/workspace.h"
+
+#define TIME_US UINT64_C(1795502400123456) /* 2026-11-24T06:40:00.123456Z */
+
+static const struct dead_record plain = {
+    .path = "images/fast",
+    .to = "images",
+    .from = "lines",
+    .reason = "rejected",
+    .detail = "50% of\nit: \x7f",
+    .tag = "files.line/1",
+    .from_pid = UINT64_MAX,
+    .key = 17,
+    .attempt = 3,
+    .lane = WEIR_NORMAL,
+    .payload = "letter - \n\0x",
+    .size = 12,
+};
+
+static struct dead_text make(const struct dead_record *records, size_t count)
+{
+    struct dead_text text = { .bytes = NULL };
+
+    for (size_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(dead_record_write(&text, &records[i], TIME_US), 0);
+    return text;
+}
+
+static FILE *stream_of(const char *bytes, size_t size)
+{
+    FILE *stream = tmpfile();
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, size, stream), size);
+    rewind(stream);
+    return stream;
+}
+
+/* A file of records, with its first line. */
+static struct dead_text file_of(const struct dead_record *records, size_t count)
+{
+    struct dead_text text = make(records, count);
+    const size_t first = strlen(DEAD_FILE_FIRST_LINE);
+    char *whole = malloc(first + text.size);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+    memcpy(whole, DEAD_FILE_FIRST_LINE, first);
+    memcpy(whole + first, text.bytes, text.size);
+    free(text.bytes);
+    return (struct dead_text){ whole, first + text.size, 0 };
+}
+
+static uint64_t count_in(const char *bytes, size_t size, struct dead_reader *out)
+{
+    struct dead_entry entry;
+    uint64_t count = 0;
+
+    CU_ASSERT_EQUAL(dead_reader_init(out, stream_of(bytes, size)), 0);
+    while (dead_reader_next(out, &entry) > 0)
+        count++;
+    return count;
+}
+
+static void check_plain(const struct dead_entry *entry)
+{
+    const struct dead_record *record = &entry->record;
+
+    CU_ASSERT_STRING_EQUAL(record->path, plain.path);
+    CU_ASSERT_STRING_EQUAL(record->to, plain.to);
+    CU_ASSERT_STRING_EQUAL(record->from, plain.from);
+    CU_ASSERT_STRING_EQUAL(record->reason, plain.reason);
+    CU_ASSERT_STRING_EQUAL(record->detail, plain.detail);
+    CU_ASSERT_STRING_EQUAL(record->tag, plain.tag);
+    CU_ASSERT_EQUAL(record->from_pid, plain.from_pid);
+    CU_ASSERT_EQUAL(record->key, plain.key);
+    CU_ASSERT_EQUAL(record->attempt, plain.attempt);
+    CU_ASSERT_EQUAL(record->lane, plain.lane);
+    CU_ASSERT_EQUAL(record->kind, plain.kind);
+    CU_ASSERT_EQUAL_FATAL(record->size, plain.size);
+    CU_ASSERT_EQUAL(memcmp(record->payload, plain.payload, plain.size), 0);
+    CU_ASSERT_TRUE(entry->has_payload);
+    CU_ASSERT_FALSE(entry->was_replayed);
+}
+
+static void test_record_is_read_as_it_was_written(void)
+{
+    const struct dead_record empty = {
+        .path = "", .to = "", .from = "", .reason = "", .detail = "", .tag = ""
+    };
+    struct dead_record records[] = { plain, empty, plain };
+    struct dead_text text;
+    struct dead_reader reader;
+    struct dead_entry entry;
+
+    records[2].payload = NULL;
+    text = file_of(records, 3);
+    CU_ASSERT_EQUAL(dead_reader_init(&reader, stream_of(text.bytes, text.size)), 0);
+    CU_ASSERT_EQUAL(dead_reader_next(&reader, &entry), 1);
+    check_plain(&entry);
+    CU_ASSERT_EQUAL(strlen(entry.time), strlen("2026-11-24T06:40:00.123456Z"));
+    CU_ASSERT_EQUAL(dead_reader_next(&reader, &entry), 1);
+    CU_ASSERT_EQUAL(entry.number, 2);
+    CU_ASSERT_STRING_EQUAL(entry.record.path, "");
+    CU_ASSERT_EQUAL(entry.record.size, 0);
+    CU_ASSERT_EQUAL(dead_reader_next(&reader, &entry), 1);
+    CU_ASSERT_FALSE(entry.has_payload);
+    CU_ASSERT_EQUAL(dead_reader_next(&reader, &entry), 0);
+    CU_ASSERT_EQUAL(reader.end, text.size);
+    dead_reader_finish(&reader);
+    free(text.bytes);
+}
+
+/* promise L9 */
+static void test_file_that_is_cut_anywhere_has_the_records_before(void)
+{
+    const struct dead_record records[] = { plain, plain };
+    struct dead_text text = file_of(records, 2);
+    const size_t first = strlen(DEAD_FILE_FIRST_LINE), one = (text.size - first) / 2;
+
+    for (size_t size = 0; size <= text.size; size++) {
+        const uint64_t whole = size < first ? 0 : (size - first) / one;
+        struct dead_reader reader;
+
+        CU_ASSERT_EQUAL(count_in(text.bytes, size, &reader), whole);
+        CU_ASSERT_EQUAL(reader.end, size < first ? 0 : first + whole * one);
+        CU_ASSERT_EQUAL(reader.skipped, 0);
+        dead_reader_finish(&reader);
+    }
+    free(text.bytes);
+}
+
+/* promise L9 */
+static void test_damaged_record_is_passed_over(void)
+{
+    const struct dead_record records[] = { plain, plain, plain };
+    struct dead_text text = file_of(records, 3);
+    const size_t first = strlen(DEAD_FILE_FIRST_LINE), one = (text.size - first) / 3;
+
+    for (size_t at = first + one; at < first + 2 * one; at++) {
+        struct dead_reader reader;
+
+        text.bytes[at] = (char)(text.bytes[at] ^ 0x55);
+        /* The state is outside the checksum, since it changes. */
+        CU_ASSERT_EQUAL(count_in(text.bytes, text.size, &reader),
+                        at == first + one + DEAD_RECORD_STATE ? 3 : 2);
+        CU_ASSERT_EQUAL(reader.end, text.size);
+        dead_reader_finish(&reader);
+        text.bytes[at] = (char)(text.bytes[at] ^ 0x55);
+    }
+    free(text.bytes);
+}
+
+static void test_other_file_is_refused(void)
+{
+    static const char *const others[] = { "version: 1\n", "weir dead letters 2\n", "x" };
+    struct dead_reader reader;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        CU_ASSERT_EQUAL(dead_reader_init(&reader, stream_of(others[i], strlen(others[i]))), EILSEQ);
+        dead_reader_finish(&reader);
+    }
+}
+
+/* --- a file on the disk --------------------------------------------------------------------- */
+
+static struct dead_output *open_output(const char *path)
+{
+    struct dead_output *output = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(dead_output_open(path, &output), 0);
+    return output;
+}
+
+/* promise L9 */
+static void test_incomplete_end_is_cut_off_and_the_next_record_follows(void)
+{
+    struct dead_text text = make(&plain, 1);
+    struct workspace work;
+    struct dead_output *output, *second = NULL;
+    char path[512];
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "dead", path);
+    output = open_output(path);
+    CU_ASSERT_EQUAL(dead_output_open(path, &second), EBUSY);
+    CU_ASSERT_EQUAL(dead_output_append(output, text.bytes, text.size, 1), 0);
+    CU_ASSERT_EQUAL(pwrite(output->descriptor, text.bytes, text.size - 3, (off_t)output->size),
+                    (ssize_t)text.size - 3);
+    dead_output_close(output);
+    output = open_output(path);
+    CU_ASSERT_EQUAL(output->records, 1);
+    CU_ASSERT_EQUAL(output->cut, text.size - 3);
+    CU_ASSERT_EQUAL(dead_output_append(output, text.bytes, text.size, 1), 0);
+    CU_ASSERT_TRUE(dead_output_has_its_path(output));
+    dead_output_close(output);
+    output = open_output(path);
+    CU_ASSERT_EQUAL(output->records, 2);
+    CU_ASSERT_EQUAL(output->cut, 0);
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_FALSE(dead_output_has_its_path(output));
+    dead_output_close(output);
+    workspace_finish(&work);
+    free(text.bytes);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "written and read", test_record_is_read_as_it_was_written },
+        { "cut", test_file_that_is_cut_anywhere_has_the_records_before },
+        { "damaged", test_damaged_record_is_passed_over },
+        { "another file", test_other_file_is_refused },
+        { "on the disk", test_incomplete_end_is_cut_off_and_the_next_record_follows },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("host dead record", tests);
+}

@@ -1,0 +1,137 @@
+/*
+ * Goal: the place of weir/settling.h never passes a message that is not settled, in whatever order
+ * the messages end; the file has the old place or the new one.
+ *
+ * Method: messages that end in orders drawn from a seed, compared with a list; a file in a scratch
+ * folder. Shows promise B19.
+ */
+#include <sys/stat.h>
+#include <weir/plugin.h>
+#include <weir/settling.h>
+
+#include "unit/host/suite.h"
+#include "unit/host/workspace.h"
+
+#define COUNT 50u
+#define CAPACITY 7u
+
+static bool end(struct weir_settling *settling, uint64_t token, enum weir_result result,
+                uint32_t is_stored)
+{
+    const struct weir_outcome outcome = { .token = token,
+                                          .result = result,
+                                          .is_stored = is_stored };
+
+    return weir_settling_end(settling, &outcome);
+}
+
+/* The place that the ended messages allow: message i ends at 10 * (i + 1). */
+static uint64_t wanted(const bool *ended)
+{
+    uint64_t count = 0;
+
+    while (count < COUNT && ended[count])
+        count++;
+    return 10 * count;
+}
+
+/* A message that is sent and has not ended, by chance. */
+static uint64_t draw(unsigned *seed, const struct weir_settling *settling, const bool *ended)
+{
+    uint64_t token;
+
+    do
+        token = settling->first + (unsigned)rand_r(seed) % (settling->next - settling->first);
+    while (ended[token]);
+    return token;
+}
+
+static void end_in_any_order(unsigned seed)
+{
+    bool ended[COUNT] = { false };
+    struct weir_settling settling;
+
+    CU_ASSERT_EQUAL_FATAL(weir_settling_init(&settling, CAPACITY, 0), 0);
+    while (settling.next < COUNT || !weir_settling_is_idle(&settling)) {
+        const uint64_t before = settling.place;
+
+        while (settling.next < COUNT && weir_settling_has_room(&settling))
+            (void)weir_settling_add(&settling, 10 * (settling.next + 1));
+        CU_ASSERT_TRUE(settling.next - settling.first <= CAPACITY);
+        const uint64_t token = draw(&seed, &settling, ended);
+
+        ended[token] = true;
+        CU_ASSERT_EQUAL(end(&settling, token, WEIR_OUTCOME_DONE, 0), wanted(ended) != before);
+        CU_ASSERT_EQUAL(settling.place, wanted(ended));
+    }
+    weir_settling_finish(&settling);
+}
+
+/* promise B19 */
+static void test_place_stays_before_the_first_message_that_is_open(void)
+{
+    for (unsigned seed = 1; seed <= 200; seed++)
+        end_in_any_order(seed);
+}
+
+/* promise B19 */
+static void test_retry_and_a_lost_dead_letter_leave_the_message_open(void)
+{
+    struct weir_settling settling;
+
+    CU_ASSERT_EQUAL_FATAL(weir_settling_init(&settling, 2, 5), 0);
+    CU_ASSERT_EQUAL(weir_settling_add(&settling, 6), 0);
+    CU_ASSERT_EQUAL(weir_settling_add(&settling, 7), 1);
+    CU_ASSERT_FALSE(weir_settling_has_room(&settling));
+    weir_settling_undo(&settling);
+    CU_ASSERT_EQUAL(weir_settling_add(&settling, 8), 1);
+    CU_ASSERT_FALSE(end(&settling, 1, WEIR_OUTCOME_DEAD, 1));
+    CU_ASSERT_FALSE(end(&settling, 0, WEIR_OUTCOME_RETRY, 0));
+    CU_ASSERT_FALSE(end(&settling, 0, WEIR_OUTCOME_DEAD, 0));
+    CU_ASSERT_EQUAL(settling.place, 5);
+    CU_ASSERT_TRUE(end(&settling, 0, WEIR_OUTCOME_DONE, 0));
+    CU_ASSERT_EQUAL(settling.place, 8);
+    CU_ASSERT_TRUE(weir_settling_is_idle(&settling));
+    weir_settling_finish(&settling);
+    weir_settling_finish(&settling);
+    CU_ASSERT_EQUAL(weir_settling_init(&settling, 0, 0), WEIR_EINVALID);
+}
+
+static void test_place_is_loaded_as_it_was_saved(void)
+{
+    struct workspace work;
+    char path[256];
+    uint64_t place = 1;
+    FILE *stream;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), 0);
+    CU_ASSERT_EQUAL(place, 0);
+    CU_ASSERT_EQUAL(weir_settling_save(path, UINT64_MAX), 0);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), 0);
+    CU_ASSERT_EQUAL(place, UINT64_MAX);
+    stream = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    (void)fputs("12", stream); /* half a file: a place that was cut is no place */
+    (void)fclose(stream);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), EINVAL);
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_EQUAL(mkdir(path, 0700), 0); /* the rename fails: nothing is left behind but .new */
+    CU_ASSERT_NOT_EQUAL(weir_settling_save(path, 1), 0);
+    CU_ASSERT_EQUAL(rmdir(path), 0);
+    CU_ASSERT_EQUAL(weir_settling_save("/no/such/folder/place", 1), ENOENT);
+    workspace_finish(&work);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "any order", test_place_stays_before_the_first_message_that_is_open },
+        { "open", test_retry_and_a_lost_dead_letter_leave_the_message_open },
+        { "the file", test_place_is_loaded_as_it_was_saved },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("sdk settling", tests);
+}
