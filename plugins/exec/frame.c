@@ -41,21 +41,27 @@ static size_t take_word(const char **line, size_t *size, const char **out_word)
     return length;
 }
 
-static bool take_number(const char **line, size_t *size, uint64_t *out_number)
+bool frame_number(const char *text, size_t size, uint64_t *out_number)
 {
-    const char *word;
-    size_t length = take_word(line, size, &word);
     uint64_t number = 0;
 
-    if (length == 0 || length > DIGITS_MAX)
+    if (size == 0 || size > DIGITS_MAX)
         return false;
-    for (size_t i = 0; i < length; i++) {
-        if (word[i] < '0' || word[i] > '9' || __builtin_mul_overflow(number, DECIMAL, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(word[i] - '0'), &number))
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(number, DECIMAL, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
             return false;
     }
     *out_number = number;
     return true;
+}
+
+static bool take_number(const char **line, size_t *size, uint64_t *out_number)
+{
+    const char *word;
+    size_t length = take_word(line, size, &word);
+
+    return frame_number(word, length, out_number);
 }
 
 static const struct row *find_row(const char *word, size_t length)
@@ -67,23 +73,34 @@ static const struct row *find_row(const char *word, size_t length)
     return NULL;
 }
 
+bool frame_make(const char *word, size_t length, uint64_t size, const uint64_t *number,
+                struct frame *out_frame)
+{
+    const struct row *row = find_row(word, length);
+
+    if (!row || (size > 0 && !row->has_bytes) || (number ? !row->may_number : row->must_number))
+        return false;
+    *out_frame = (struct frame){ .kind = (enum frame_kind)(row - rows),
+                                 .size = size,
+                                 .number = number ? *number : 0 };
+    return true;
+}
+
 bool frame_read(const char *line, size_t size, struct frame *out_frame)
 {
     bool ends_with_word = size > 0 && line[size - 1] != ' ';
+    uint64_t bytes, number, *given = NULL;
     const char *word;
     size_t length = take_word(&line, &size, &word);
-    const struct row *row = find_row(word, length);
-    struct frame frame = { .number = 0 };
 
-    if (!ends_with_word || !row || !take_number(&line, &size, &frame.size) ||
-        (frame.size > 0 && !row->has_bytes))
+    if (!ends_with_word || !take_number(&line, &size, &bytes))
         return false;
-    if (size > 0 ? !row->may_number || !take_number(&line, &size, &frame.number) || size > 0
-                 : row->must_number)
-        return false;
-    frame.kind = (enum frame_kind)(row - rows);
-    *out_frame = frame;
-    return true;
+    if (size > 0) {
+        given = &number;
+        if (!take_number(&line, &size, &number) || size > 0)
+            return false;
+    }
+    return frame_make(word, length, bytes, given, out_frame);
 }
 
 size_t frame_write(char *to, size_t room, const struct weir_message *message, size_t size)

@@ -46,6 +46,14 @@ struct frame {
 /* Reads a line without its end. False: it is no line of a frame. Borrows. */
 bool frame_read(const char *line, size_t size, struct frame *out_frame);
 
+/* The frame with this word, `size` bytes, and a number, unless that is NULL. False: there is no
+ * such frame. Borrows. */
+bool frame_make(const char *word, size_t length, uint64_t size, const uint64_t *number,
+                struct frame *out_frame);
+
+/* Reads a decimal number of 64 bits. False: it is none. Borrows. */
+bool frame_number(const char *text, size_t size, uint64_t *out_number);
+
 /* Writes the line of a message with `size` bytes of payload, and its end. Returns its size; 0: the
  * tag has a line end. Borrows. */
 size_t frame_write(char *to, size_t room, const struct weir_message *message, size_t size);

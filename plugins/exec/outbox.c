@@ -2,16 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "json_frame.h"
 
 void outbox_init(struct outbox *outbox)
 {
     *outbox = (struct outbox){ .descriptor = -1 };
 }
 
-int outbox_open(struct outbox *outbox, int *out_reader)
+int outbox_open(struct outbox *outbox, bool is_json, int *out_reader)
 {
     int ends[2], error;
 
@@ -25,6 +28,7 @@ int outbox_open(struct outbox *outbox, int *out_reader)
         return error;
     }
     outbox->descriptor = ends[0];
+    outbox->is_json = is_json;
     *out_reader = ends[1];
     return 0;
 }
@@ -35,17 +39,30 @@ void outbox_close(struct weir_self *self, struct outbox *outbox)
         (void)weir_unwatch(self, outbox->watch);
     if (outbox->descriptor >= 0)
         (void)close(outbox->descriptor);
+    free(outbox->json);
     outbox_init(outbox);
 }
 
-bool outbox_put(struct outbox *outbox, const struct weir_message *message, const char *payload,
-                size_t size)
+static int put_json(struct outbox *outbox, const struct weir_message *message, const char *payload,
+                    size_t size)
 {
+    free(outbox->json);
+    outbox->json = json_frame_write(message, payload, size, &size);
+    outbox->payload = outbox->json;
+    outbox->payload_left = outbox->json ? size : 0;
+    return outbox->json ? 0 : WEIR_ENOMEM;
+}
+
+int outbox_put(struct outbox *outbox, const struct weir_message *message, const char *payload,
+               size_t size)
+{
+    if (outbox->is_json)
+        return put_json(outbox, message, payload, size);
     outbox->line_size = frame_write(outbox->line, sizeof outbox->line, message, size);
     outbox->line_left = outbox->line_size;
     outbox->payload = payload;
     outbox->payload_left = outbox->line_size > 0 ? size : 0;
-    return outbox->line_size > 0;
+    return outbox->line_size > 0 ? 0 : WEIR_EINVALID;
 }
 
 static ssize_t write_some(struct outbox *outbox)

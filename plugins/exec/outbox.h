@@ -20,18 +20,21 @@ struct outbox {
     size_t line_size;    /* of `line` */
     const char *payload; /* borrowed: what is left of it */
     size_t payload_left;
+    bool is_json;
+    char *json; /* owned: the frame, of which `payload` is what is left; NULL = none */
 };
 
 void outbox_init(struct outbox *outbox);
 /* `out_reader` is the end for the child: owned by the caller. Returns 0 or an errno. */
-int outbox_open(struct outbox *outbox, int *out_reader);
+int outbox_open(struct outbox *outbox, bool is_json, int *out_reader);
 /* The child sees the end. Legal when none is open. */
 void outbox_close(struct weir_self *self, struct outbox *outbox);
 
 /* Begins a frame; outbox_write writes it. Borrows the payload until outbox_is_empty, or
- * outbox_close. False: the line cannot be written (frame_write). */
-bool outbox_put(struct outbox *outbox, const struct weir_message *message, const char *payload,
-                size_t size);
+ * outbox_close. Returns 0; WEIR_EINVALID: the line cannot be written (frame_write); or
+ * WEIR_ENOMEM. */
+int outbox_put(struct outbox *outbox, const struct weir_message *message, const char *payload,
+               size_t size);
 /* Writes what the child has room for, and watches for more room. Also to be called by `ready`.
  * Returns 0 or an errno: EPIPE when the child has closed its end. */
 int outbox_write(struct weir_self *self, struct outbox *outbox, weir_ready *ready);

@@ -15,9 +15,10 @@
 /* Standard streams, 3 and 4. */
 #define DESCRIPTORS 5u
 
-void peer_init(struct peer *peer, uint32_t log_lines)
+void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max)
 {
-    *peer = (struct peer){ .words = { .event = "child prints", .limit = log_lines } };
+    *peer = (struct peer){ .words = { .event = "child prints", .limit = log_lines },
+                           .json_max = json_max };
     child_init(&peer->child);
     inbox_init(&peer->inbox);
     outbox_init(&peer->outbox);
@@ -46,9 +47,9 @@ static int open_ends(struct weir_self *self, struct peer *peer, const struct pee
         return errno;
     error = stream_open(self, &peer->prints, calls->prints, &ends[1]);
     if (error == 0)
-        error = outbox_open(&peer->outbox, &ends[3]);
+        error = outbox_open(&peer->outbox, peer->json_max > 0, &ends[3]);
     if (error == 0)
-        error = inbox_open(self, &peer->inbox, calls->frames, &ends[4]);
+        error = inbox_open(self, &peer->inbox, peer->json_max, calls->frames, &ends[4]);
     ends[2] = ends[1];
     return error;
 }

@@ -20,6 +20,7 @@ struct peer {
     struct outbox outbox; /* descriptor 3 of the child */
     struct stream prints;
     struct words words;
+    size_t json_max; /* as inbox_open */
 };
 
 /* The watches of a peer. */
@@ -30,7 +31,8 @@ struct peer_calls {
     weir_ready *prints; /* calls peer_on_prints */
 };
 
-void peer_init(struct peer *peer, uint32_t log_lines);
+/* `json_max` is that of inbox_open. */
+void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max);
 /* Starts the program. Returns 0 or an errno; then nothing runs. Borrows. */
 int peer_start(struct weir_self *self, struct peer *peer, const struct child_plan *plan,
                char *const *arguments, const struct peer_calls *calls);

@@ -7,6 +7,14 @@
 #include "exec.h"
 #include "pipe_state.h"
 
+/* Bytes of a line of JSON: an output of `frame_max` as base64 fits in, and what belongs to it. */
+#define JSON_REST 1024u
+
+static size_t json_max(const struct pipe_settings *settings)
+{
+    return settings->frames == PIPE_JSON ? 2 * (size_t)settings->frame_max + JSON_REST : 0;
+}
+
 static int pipe_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct pipe *state = memory;
@@ -16,7 +24,7 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
     state->settings = settings;
     state->line = weir_tag(self, FILES_LINE_TAG);
     state->tag = weir_tag(self, state->settings->tag);
-    peer_init(&state->peer, state->settings->log_lines);
+    peer_init(&state->peer, state->settings->log_lines, json_max(state->settings));
     status = state->line && state->tag
                  ? program_open(self, &state->settings->program, &state->program)
                  : WEIR_ENOMEM;
@@ -31,11 +39,24 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
     return 0;
 }
 
+/* The verdict for a message that cannot be written. */
+static int refuse(struct weir_self *self, int status)
+{
+    if (status == WEIR_ENOMEM) {
+        weir_reason(self, "no memory for a frame");
+        weir_retry_after(self, PIPE_AGAIN_MS);
+        return WEIR_RETRY;
+    }
+    weir_reason(self, "the tag has a line end");
+    return WEIR_REJECT;
+}
+
 static int pipe_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct pipe *state = memory;
     size_t size;
     const char *payload = files_text(message, state->line, &size);
+    int status;
 
     /* The child ends, and another one gets the message. */
     if (state->phase != PIPE_READY) {
@@ -43,10 +64,9 @@ static int pipe_handle(struct weir_self *self, void *memory, const struct weir_m
         weir_retry_after(self, PIPE_AGAIN_MS);
         return WEIR_RETRY;
     }
-    if (!outbox_put(&state->peer.outbox, message, payload, size)) {
-        weir_reason(self, "the tag has a line end");
-        return WEIR_REJECT;
-    }
+    status = outbox_put(&state->peer.outbox, message, payload, size);
+    if (status != 0)
+        return refuse(self, status);
     words_next(self, &state->peer.words, state->peer.child.process);
     state->phase = PIPE_BUSY;
     state->kept = message;
@@ -98,11 +118,15 @@ static void pipe_check(const void *memory, struct weir_report *report)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
+static const char *const format_choices[] = { "bytes", "json", NULL };
+
 static const struct weir_option options[] = {
     WEIR_OPTION_LIST(struct program_settings, command, .required = true, .min = 1, .max = 1000,
                      .help = "program and arguments of the child"),
     WEIR_OPTION_STRING(struct pipe_settings, tag, .fallback = EXEC_OUTPUT_TAG,
                        .help = "tag of the messages at the output, and of replies"),
+    WEIR_OPTION_ENUM(struct pipe_settings, frames, .fallback = "bytes", .choices = format_choices,
+                     .help = "a line of words and then bytes, or an object of JSON in a line"),
     WEIR_OPTION_DURATION(struct pipe_settings, start_timeout, .fallback = "30s", .min = 1,
                          .max = 86400000, .help = "until the child must be ready"),
     WEIR_OPTION_DURATION(struct pipe_settings, timeout, .fallback = "0s",

@@ -60,6 +60,7 @@ static void obey(struct weir_self *self, struct pipe *state)
     switch (state->frame.kind) {
     case FRAME_READY:
         state->phase = PIPE_READY;
+        state->was_ready = true;
         pipe_arm(self, state);
         if (weir_set_demand(self, 1) != 0)
             pipe_stop(self, state, "no memory");
@@ -95,11 +96,22 @@ static bool read_more(struct pipe *state, char *to, size_t size)
     return got > 0;
 }
 
+/* The origin of the message in hand waits for the output, too. NULL: memory is out. */
+static struct weir_message *make_output(struct weir_self *self, const struct pipe *state)
+{
+    struct weir_message *output = weir_message_new(self, state->tag, state->frame.size);
+
+    if (!output || weir_join(self, output, state->kept) == 0)
+        return output;
+    weir_message_free(self, output);
+    return NULL;
+}
+
 /* False: it waits for more bytes, or for memory (`blocked`). */
 static bool read_output(struct weir_self *self, struct pipe *state)
 {
     if (!state->output)
-        state->output = weir_message_new(self, state->tag, state->frame.size);
+        state->output = make_output(self, state);
     if (!state->output) {
         state->blocked = true;
         return false;
@@ -168,6 +180,9 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
         return false;
     case INBOX_WRONG:
         pipe_stop(self, state, "the child wrote no frame");
+        return false;
+    case INBOX_MEMORY:
+        pipe_stop(self, state, "no memory for a frame");
         return false;
     case INBOX_FRAME:
         break;

@@ -86,7 +86,7 @@ int pipe_start(struct weir_self *self, struct pipe *state)
         return error;
     state->phase = PIPE_STARTING;
     state->cause = NULL;
-    state->has_ended = state->worked = false;
+    state->has_ended = state->was_ready = state->worked = false;
     pipe_set_deadline(self, state, state->settings->start_timeout);
     pipe_arm(self, state);
     return 0;
@@ -204,13 +204,15 @@ static bool is_failure(const struct pipe *state)
 
 static void write_reason(const struct pipe *state, char *to, size_t size)
 {
+    const char *when = state->was_ready ? "" : " before it was ready";
+
     if (state->cause)
         (void)snprintf(to, size, "%s", state->cause);
     else if (state->end.by_signal)
-        (void)snprintf(to, size, "signal %d (%s)", state->end.number,
-                       signal_name(state->end.number));
+        (void)snprintf(to, size, "signal %d (%s)%s", state->end.number,
+                       signal_name(state->end.number), when);
     else
-        (void)snprintf(to, size, "exit code %d", state->end.number);
+        (void)snprintf(to, size, "exit code %d%s", state->end.number, when);
 }
 
 /* The host gives the message in hand to the next incarnation, or it is dead as `crashed`. */

@@ -17,9 +17,15 @@
 /* Bytes of a payload in the log, with a NUL. */
 #define PIPE_SAMPLE_SIZE 256u
 
+enum pipe_format {
+    PIPE_BYTES, /* frame.h */
+    PIPE_JSON,  /* json_frame.h */
+};
+
 struct pipe_settings {
     struct program_settings program; /* the first: PROGRAM_OPTIONS */
     const char *tag;
+    uint32_t frames; /* enum pipe_format */
     uint64_t start_timeout;
     uint64_t timeout;
     uint64_t grace;
@@ -64,6 +70,7 @@ struct pipe {
     struct child_end end;
     const char *cause; /* why the child must end; static, or `text`; NULL = nothing */
     bool failed;       /* with a cause: the end is a failure of the worker */
+    bool was_ready;    /* it has said so */
     bool worked;       /* it has settled a message */
     bool answered;     /* it has written a frame for the message in hand */
 

@@ -208,6 +208,14 @@ static struct weir_message *make_output(struct weir_self *self, const struct run
     return message;
 }
 
+/* The origin of the message in hand waits for the output, too. */
+static int emit(struct weir_self *self, const struct run *state, struct weir_message *output)
+{
+    int status = weir_join(self, output, state->kept);
+
+    return status == 0 ? weir_emit(self, OUTPUT_OUT, output) : status;
+}
+
 /* 0 also when nobody waits for the reply any more. */
 static int send_output(struct weir_self *self, struct run *state)
 {
@@ -220,8 +228,7 @@ static int send_output(struct weir_self *self, struct run *state)
     message = make_output(self, state);
     if (!message)
         return WEIR_ENOMEM;
-    status = is_request ? weir_reply(self, state->kept, message)
-                        : weir_emit(self, OUTPUT_OUT, message);
+    status = is_request ? weir_reply(self, state->kept, message) : emit(self, state, message);
     if (status == 0)
         return 0;
     weir_message_free(self, message);

@@ -1,7 +1,6 @@
 #include "bookmark.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weir/settling.h>
 #include <weir/status.h>
 
 #define FIRST_LINE "weir files 1\n"
@@ -109,76 +109,34 @@ int bookmark_load(struct bookmark *bookmark, const char *path)
         return errno == ENOENT ? 0 : errno;
     if (fstat(fileno(stream), &about) < 0)
         error = errno;
+    else if (S_ISDIR(about.st_mode))
+        error = EISDIR;
     else if ((size_t)about.st_size > FILE_MAX)
         error = EFBIG;
     if (error == 0 && about.st_size > 0) {
         bookmark->text = calloc((size_t)about.st_size + 1, 1);
         if (bookmark->text)
             bookmark->size = fread(bookmark->text, 1, (size_t)about.st_size, stream);
-        error = bookmark->text ? ferror(stream) : ENOMEM;
+        error = !bookmark->text ? ENOMEM : ferror(stream) ? EIO : 0;
     }
     (void)fclose(stream);
     return error;
 }
 
-static int write_all(int descriptor, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(descriptor, bytes, size);
-
-        if (written < 0 && errno != EINTR)
-            return errno;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return fsync(descriptor) < 0 ? errno : 0;
-}
-
-static int write_file(const struct bookmark *bookmark, const char *path)
-{
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    int error;
-
-    if (descriptor < 0)
-        return errno;
-    error = write_all(descriptor, bookmark->text, bookmark->size);
-    if (close(descriptor) < 0 && error == 0)
-        error = errno;
-    return error;
-}
-
-/* The new name is on the disk when its folder is. */
-static int sync_folder(const char *path)
+int bookmark_check(const char *path)
 {
     char *copy = strdup(path);
-    int descriptor, error = 0;
+    int error = 0;
 
     if (!copy)
         return ENOMEM;
-    descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(copy);
-    if (descriptor < 0)
-        return errno;
-    if (fsync(descriptor) < 0)
+    if (access(dirname(copy), W_OK | X_OK) < 0)
         error = errno;
-    (void)close(descriptor);
+    free(copy);
     return error;
 }
 
 int bookmark_save(const struct bookmark *bookmark, const char *path)
 {
-    char *beside;
-    int error;
-
-    if (asprintf(&beside, "%s.new", path) < 0)
-        return ENOMEM;
-    error = write_file(bookmark, beside);
-    if (error == 0 && rename(beside, path) < 0)
-        error = errno;
-    if (error == 0)
-        error = sync_folder(path);
-    free(beside);
-    return error;
+    return weir_settling_replace(path, bookmark->text, bookmark->size);
 }

@@ -45,6 +45,8 @@ int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmar
 
 /* Reads a file; one that is not there is an empty bookmark. Returns 0 or an errno. */
 int bookmark_load(struct bookmark *bookmark, const char *path);
+/* Whether the folder of the file lets a bookmark be saved. Returns 0 or an errno. */
+int bookmark_check(const char *path);
 /* Replaces a file: after a crash it has the old bytes or the new ones. Returns 0 or an errno. */
 int bookmark_save(const struct bookmark *bookmark, const char *path);
 

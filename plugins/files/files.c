@@ -8,6 +8,7 @@
 #include "files.h"
 
 #include <glob.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,9 +33,15 @@
 
 struct settings {
     struct weir_list paths;
+    const char *position; /* NULL: none */
+    uint64_t save_every;
+    uint32_t unsettled;
+    uint64_t unsettled_bytes;
+    uint32_t on_change; /* enum on_change */
 };
 
 struct lines {
+    struct durable *durable; /* owned; with a position: it does everything, see below */
     const struct weir_tag *tag;
     struct reader reader;
     struct reader_line line; /* valid when have_line: read, but not emitted */
@@ -121,11 +128,71 @@ static void release(struct lines *state)
     globfree(&state->files);
 }
 
+/* --- with a position: files.tail, which ends -------------------------------------------------- */
+
+#define POLL_MS 250u
+
+struct durable {
+    struct tail_settings settings;
+    max_align_t tail[];
+};
+
+static int open_durable(struct weir_self *self, struct lines *state, const struct settings *wanted)
+{
+    int status;
+
+    state->durable = calloc(1, sizeof *state->durable + files_tail.state_size);
+    if (!state->durable)
+        return WEIR_ENOMEM;
+    state->durable->settings = (struct tail_settings){ .paths = wanted->paths,
+                                                       .position = wanted->position,
+                                                       .from = TAIL_FROM_BEGIN,
+                                                       .poll = POLL_MS,
+                                                       .save_every = wanted->save_every,
+                                                       .unsettled = wanted->unsettled,
+                                                       .unsettled_bytes = wanted->unsettled_bytes,
+                                                       .on_change = wanted->on_change,
+                                                       .ends = true };
+    status = files_tail.open(self, &state->durable->settings, state->durable->tail);
+    if (status < 0) {
+        free(state->durable);
+        state->durable = NULL;
+    }
+    return status;
+}
+
+static void close_durable(struct weir_self *self, struct lines *state, int reason)
+{
+    files_tail.close(self, state->durable->tail, reason);
+    free(state->durable);
+}
+
+static void lines_settled(struct weir_self *self, void *memory, const struct weir_outcome *outcome)
+{
+    struct lines *state = memory;
+
+    files_tail.settled(self, state->durable->tail, outcome);
+}
+
+static void lines_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    struct lines *state = memory;
+
+    if (state->durable)
+        files_tail.inspect(self, state->durable->tail, out);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
 static int lines_open(struct weir_self *self, const void *settings, void *memory)
 {
     const struct settings *wanted = settings;
     struct lines *state = memory;
-    int status = reader_init(&state->reader, FILES_LINE_MAX, CHUNK_SIZE);
+    int status;
+
+    if (wanted->position)
+        return open_durable(self, state, wanted);
+    status = reader_init(&state->reader, FILES_LINE_MAX, CHUNK_SIZE);
 
     state->tag = weir_tag(self, FILES_LINE_TAG);
     if (status == 0 && !state->tag)
@@ -324,8 +391,12 @@ static int produce_lines(struct weir_self *self, struct lines *state, uint32_t c
 
 static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
 {
-    int produced = produce_lines(self, state, credit);
+    const struct lines *lines = state;
+    int produced;
 
+    if (lines->durable)
+        return files_tail.produce(self, lines->durable->tail, credit);
+    produced = produce_lines(self, state, credit);
     tell_progress(self, state);
     return produced;
 }
@@ -406,6 +477,10 @@ static void lines_resume(struct weir_self *self, void *memory, const void *posit
     size_t count = state->files.gl_pathc;
     struct position_here here;
 
+    if (state->durable) {
+        files_tail.resume(self, state->durable->tail, position, size);
+        return;
+    }
     if (!position_unpack(position, size, &here))
         return;
     state->done = calloc(count + 1, sizeof *state->done);
@@ -423,7 +498,10 @@ static void lines_close(struct weir_self *self, void *memory, int reason)
 {
     struct lines *state = memory;
 
-    (void)reason;
+    if (state->durable) {
+        close_durable(self, state, reason);
+        return;
+    }
     if (leave_position(self, state) != 0) {
         weir_log(self, WEIR_LOG_ERROR, "position lost: out of memory");
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
@@ -433,9 +511,23 @@ static void lines_close(struct weir_self *self, void *memory, int reason)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
+/* In the order of enum on_change. */
+static const char *const change_choices[] = { "restart", "skip", "stop", NULL };
+
 static const struct weir_option options[] = {
     WEIR_OPTION_LIST(struct settings, paths, .required = true, .min = 1, .max = 1000,
                      .help = "globs of the files to read, in this order; each sorted by name"),
+    WEIR_OPTION_STRING(struct settings, position,
+                       .help = "file that says how far the lines are settled; default: none"),
+    WEIR_OPTION_DURATION(struct settings, save_every, .fallback = "1s", .max = 3600000,
+                         .help = "the position is saved at most once in this time"),
+    WEIR_OPTION_U32(struct settings, unsettled, .fallback = "10000", .min = 1, .max = 1000000,
+                    .help = "with a position: lines that are sent and not settled"),
+    WEIR_OPTION_SIZE(struct settings, unsettled_bytes, .fallback = "64MiB", .min = 1,
+                     .max = (int64_t)1 << 40, .help = "likewise, their bytes"),
+    WEIR_OPTION_ENUM(struct settings, on_change, .fallback = "restart", .choices = change_choices,
+                     .help = "with a position: what is done with a file that was truncated or "
+                             "replaced, or is gone"),
     { 0 },
 };
 
@@ -455,6 +547,8 @@ static const struct weir_behaviour files_lines = {
     .open = lines_open,
     .produce = lines_produce,
     .close = lines_close,
+    .settled = lines_settled,
+    .inspect = lines_inspect,
     .resume = lines_resume,
 };
 

@@ -99,6 +99,11 @@ bool followed_has_more(const struct followed *file)
     return file->size > file->tried;
 }
 
+uint64_t followed_window(const struct followed *file)
+{
+    return file->first ? file->number - (file->first->number - 1) : 0;
+}
+
 struct bookmark_entry followed_entry(const struct followed *file)
 {
     const struct sent_line *first = file->first;

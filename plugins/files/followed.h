@@ -42,7 +42,7 @@ struct sent_line {
     struct sent_line *before, *after;
     uint64_t offset;
     uint64_t number;   /* from 1 */
-    uint64_t again_ms; /* when it is sent again; 0 = it is on its way */
+    uint64_t again_ms; /* when it is sent again; 0 = on its way, or the position stops at it */
     uint16_t attempt;
     size_t name_size; /* the path it came from, and a NUL, are the first bytes of `text` */
     size_t size;
@@ -66,6 +66,8 @@ bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head
 
 /* True when there may be a line to read. */
 bool followed_has_more(const struct followed *file);
+/* Lines from the first that is not settled to the next one to read. */
+uint64_t followed_window(const struct followed *file);
 /* What is settled. Borrows the path. */
 struct bookmark_entry followed_entry(const struct followed *file);
 

@@ -14,12 +14,9 @@
 
 #define EXIT_INCOMPLETE 1
 
-void follower_init(struct follower *follower, const struct weir_list *paths, bool from_end,
-                   uint64_t rotate_wait)
+void follower_init(struct follower *follower, const struct follower_rules *rules)
 {
-    *follower = (struct follower){ .paths = paths,
-                                   .from_end = from_end,
-                                   .rotate_wait = rotate_wait };
+    *follower = (struct follower){ .rules = *rules };
 }
 
 void follower_clear(struct follower *follower)
@@ -168,16 +165,16 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
 
 static void look_for_files(struct weir_self *self, struct follower *follower)
 {
-    for (size_t i = 0; i < follower->paths->count; i++) {
+    for (size_t i = 0; i < follower->rules.paths->count; i++) {
         glob_t found = { .gl_pathc = 0 };
 
-        if (glob(follower->paths->items[i], 0, NULL, &found) == 0) {
+        if (glob(follower->rules.paths->items[i], 0, NULL, &found) == 0) {
             for (size_t j = 0; j < found.gl_pathc; j++)
-                look_at_match(self, follower, found.gl_pathv[j], follower->from_end);
+                look_at_match(self, follower, found.gl_pathv[j], follower->rules.from_end);
         }
         globfree(&found);
     }
-    follower->from_end = false;
+    follower->rules.from_end = false;
     forget_unreadable(follower, false);
 }
 
@@ -187,6 +184,33 @@ static bool has_its_name(const struct followed *file)
 
     return stat(file->path, &about) == 0 && about.st_ino == file->inode &&
            about.st_dev == file->device;
+}
+
+static const char *word_of(enum on_change on_change)
+{
+    static const char *const words[] = { "restart", "skip", "stop" };
+
+    return words[on_change];
+}
+
+static void skip(struct followed *file)
+{
+    file->offset = file->tried = file->size;
+}
+
+/* The file is at its start again. */
+static void was_truncated(struct weir_self *self, struct follower *follower, struct followed *file)
+{
+    const enum on_change on_change = follower->rules.on_change;
+
+    weir_log(self, on_change == ON_CHANGE_RESTART ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
+             "file was truncated", weir_str("path", file->path),
+             weir_str("on_change", word_of(on_change)));
+    if (on_change == ON_CHANGE_SKIP)
+        skip(file);
+    if (on_change == ON_CHANGE_STOP && !follower->stops)
+        weir_reason(self, "%s was truncated, and on_change is stop", file->path);
+    follower->stops |= on_change == ON_CHANGE_STOP;
 }
 
 static void look_at_file(struct weir_self *self, struct follower *follower, struct followed *file)
@@ -200,8 +224,7 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
     }
     if (followed_look(file)) {
         follower->truncations++;
-        weir_log(self, WEIR_LOG_INFO, "file was truncated, and is read from its start",
-                 weir_str("path", file->path));
+        was_truncated(self, follower, file);
     }
     if (file->size != size)
         file->quiet_ms = follower->now_ms;
@@ -247,7 +270,7 @@ bool follower_look(struct weir_self *self, struct follower *follower, uint64_t n
 
 bool follower_is_ending(const struct follower *follower, const struct followed *file)
 {
-    return file->is_gone && follower->now_ms - file->quiet_ms >= follower->rotate_wait;
+    return file->is_gone && follower->now_ms - file->quiet_ms >= follower->rules.rotate_wait;
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -278,7 +301,8 @@ struct followed *follower_choose(struct follower *follower)
     for (; left > 0; left--, file = file->next) {
         if (!file)
             file = follower->first;
-        if (followed_has_more(file) && !has_older(follower, file)) {
+        if (followed_has_more(file) && followed_window(file) < follower->rules.window &&
+            !has_older(follower, file)) {
             follower->chosen = file;
             return file;
         }
@@ -344,38 +368,87 @@ static struct followed *search(const struct bookmark_entry *entry)
 
 static bool is_in_paths(const struct follower *follower, const char *path)
 {
-    for (size_t i = 0; i < follower->paths->count; i++) {
-        if (fnmatch(follower->paths->items[i], path, FNM_PATHNAME | FNM_PERIOD) == 0)
+    for (size_t i = 0; i < follower->rules.paths->count; i++) {
+        if (fnmatch(follower->rules.paths->items[i], path, FNM_PATHNAME | FNM_PERIOD) == 0)
             return true;
     }
     return false;
 }
 
-static void follow_entry(struct weir_self *self, struct follower *follower,
+/* How a file differs from its entry; NULL: it does not, or has another name only. */
+static const char *change_of(const struct followed *file, const struct bookmark_entry *entry)
+{
+    struct stat about;
+
+    if (!file && stat(entry->path, &about) < 0)
+        return "gone";
+    if (!file)
+        return about.st_ino == (ino_t)entry->inode ? "truncated" : "replaced";
+    return file->size < entry->offset ? "truncated" : NULL;
+}
+
+/* Follows the file that has the path of the entry now, from its end on. */
+static void skip_present(struct follower *follower, struct followed *file,
                          const struct bookmark_entry *entry)
 {
+    if (!file)
+        file = open_file(entry->path, entry->path);
+    if (!file)
+        return;
+    skip(file);
+    append(follower, file);
+}
+
+/* Takes the file, which may be NULL. A replaced one is found by the first look. */
+static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
+                          const struct bookmark_entry *entry, const char *change)
+{
+    const enum on_change on_change = follower->rules.on_change;
+
+    weir_log(self, WEIR_LOG_WARNING, "file of the position has changed",
+             weir_str("path", entry->path), weir_str("change", change),
+             weir_uint("offset", entry->offset), weir_str("on_change", word_of(on_change)));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+    switch (on_change) {
+    case ON_CHANGE_RESTART:
+        if (file)
+            append(follower, file);
+        return 0;
+    case ON_CHANGE_SKIP:
+        skip_present(follower, file, entry);
+        return 0;
+    case ON_CHANGE_STOP:
+        break;
+    }
+    followed_destroy(file);
+    weir_reason(self, "%s is %s since its position was saved, and on_change is stop", entry->path,
+                change);
+    return WEIR_EREJECTED;
+}
+
+static int follow_entry(struct weir_self *self, struct follower *follower,
+                        const struct bookmark_entry *entry)
+{
     struct followed *file;
+    const char *change;
 
     if (!is_in_paths(follower, entry->path)) {
         weir_log(self, WEIR_LOG_INFO, "file of the position is no longer in paths, and is left",
                  weir_str("path", entry->path));
-        return;
+        return 0;
     }
     file = try(entry->path, entry);
     if (!file)
         file = search(entry);
-    if (!file) {
-        weir_log(self, WEIR_LOG_WARNING,
-                 "file of the position is gone, with lines that were not read",
-                 weir_str("path", entry->path), weir_uint("offset", entry->offset));
-        weir_exit_status(self, EXIT_INCOMPLETE);
-        return;
-    }
+    change = change_of(file, entry);
+    if (change)
+        return follow_changed(self, follower, file, entry, change);
     file->offset = file->tried = entry->offset;
     file->number = entry->number;
     file->head = entry->head;
     file->head_size = entry->head_size;
     append(follower, file);
+    return 0;
 }
 
 int follower_read(struct weir_self *self, struct follower *follower,
@@ -384,15 +457,16 @@ int follower_read(struct weir_self *self, struct follower *follower,
     struct bookmark_entry entry;
     size_t place = 0;
     char *path;
-    int more;
+    int more, status = 0;
 
-    while ((more = bookmark_next(bookmark, &place, &entry, &path)) > 0) {
-        follow_entry(self, follower, &entry);
-        free(path);
+    while (status == 0 && (more = bookmark_next(bookmark, &place, &entry, &path)) != 0) {
+        status = more < 0 ? WEIR_EINVALID : follow_entry(self, follower, &entry);
+        if (more > 0)
+            free(path);
     }
-    if (more == 0 && bookmark->size > 0)
-        follower->from_end = false;
-    return more < 0 ? WEIR_EINVALID : 0;
+    if (status == 0 && bookmark->size > 0)
+        follower->rules.from_end = false;
+    return status;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

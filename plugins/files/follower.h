@@ -19,10 +19,24 @@ struct unreadable {
     struct unreadable *next;
 };
 
-struct follower {
+/* What is done with a file that is not what its position says: truncated, replaced, or gone. */
+enum on_change {
+    ON_CHANGE_RESTART, /* it is read from its start */
+    ON_CHANGE_SKIP,    /* it is not read, but for what is appended later */
+    ON_CHANGE_STOP,    /* the source fails */
+};
+
+struct follower_rules {
     const struct weir_list *paths; /* borrowed: globs */
     bool from_end;                 /* of the first look */
-    uint64_t rotate_wait;          /* const: milliseconds */
+    uint64_t rotate_wait;          /* milliseconds */
+    uint32_t window;               /* the most lines of a file behind its position */
+    enum on_change on_change;
+};
+
+struct follower {
+    struct follower_rules rules;   /* `from_end` only until the first look; else const */
+    bool stops;                    /* a file has changed, and `on_change` says so */
     struct followed *first;        /* owned; an older file of one name is before a newer one */
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
@@ -32,8 +46,7 @@ struct follower {
     uint64_t truncations;
 };
 
-void follower_init(struct follower *follower, const struct weir_list *paths, bool from_end,
-                   uint64_t rotate_wait);
+void follower_init(struct follower *follower, const struct follower_rules *rules);
 void follower_finish(struct follower *follower);
 /* Follows no file. */
 void follower_clear(struct follower *follower);
@@ -49,7 +62,8 @@ bool follower_is_ending(const struct follower *follower, const struct followed *
 /* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
 int follower_write(const struct follower *follower, struct bookmark *bookmark);
 /* Follows the files of a bookmark, also those that have another name now; logs those that are
- * nowhere. WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark. */
+ * nowhere, or changed. WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark; WEIR_EREJECTED, with a
+ * reason: a file has changed, and `on_change` is STOP. */
 int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark);
 

@@ -21,24 +21,8 @@
 #define AGAIN_MS 1000u
 #define EXIT_INCOMPLETE 1
 
-struct settings {
-    struct weir_list paths;
-    const char *position;
-    uint32_t from; /* enum from_choice */
-    uint64_t poll;
-    uint64_t save_every;
-    uint64_t rotate_wait;
-    uint32_t unsettled;
-    uint64_t unsettled_bytes;
-};
-
-enum from_choice {
-    FROM_BEGIN,
-    FROM_END,
-};
-
 struct tail {
-    const struct settings *settings; /* borrowed until close */
+    const struct tail_settings *settings; /* borrowed until close */
     const struct weir_tag *tag;
     struct follower follower;
     struct reader reader;
@@ -48,6 +32,7 @@ struct tail {
 
     uint32_t count;     /* lines that are not settled */
     uint32_t again;     /* of these: that are to be sent again */
+    uint32_t stopped;   /* of these: dead, and not stored; the position stops at them */
     uint64_t bytes;     /* of these lines */
     bool changed;       /* the position, since it was saved */
     uint64_t saved_ms;  /* when it was saved */
@@ -120,12 +105,15 @@ static int load(struct weir_self *self, struct tail *state, const struct bookmar
 static int load_file(struct weir_self *self, struct tail *state)
 {
     struct bookmark bookmark = { .text = NULL };
-    int error = bookmark_load(&bookmark, state->settings->position);
+    const char *path = state->settings->position;
+    int error = bookmark_load(&bookmark, path);
     char text[128];
     int status = 0;
 
+    if (error == 0)
+        error = bookmark_check(path);
     if (error != 0) {
-        weir_reason(self, "position: %s", strerror_r(error, text, sizeof text));
+        weir_reason(self, "position %s: %s", path, strerror_r(error, text, sizeof text));
         status = error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
     } else {
         status = load(self, state, &bookmark);
@@ -156,8 +144,12 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
 
     state->settings = settings;
     state->tag = weir_tag(self, FILES_LINE_TAG);
-    follower_init(&state->follower, &state->settings->paths, state->settings->from == FROM_END,
-                  state->settings->rotate_wait);
+    follower_init(&state->follower,
+                  &(struct follower_rules){ .paths = &state->settings->paths,
+                                            .from_end = state->settings->from == TAIL_FROM_END,
+                                            .rotate_wait = state->settings->rotate_wait,
+                                            .window = state->settings->unsettled,
+                                            .on_change = state->settings->on_change });
     state->sent = calloc(state->settings->unsettled, sizeof(struct sent_line *));
     state->free = calloc(state->settings->unsettled, sizeof *state->free);
     status = reader_init(&state->reader, FILES_LINE_MAX, CHUNK_SIZE);
@@ -185,7 +177,7 @@ static void tail_resume(struct weir_self *self, void *memory, const void *positi
     }
     if (status == WEIR_EINVALID && state->settings->position) /* of another plugin */
         status = load_file(self, state);
-    if (status == WEIR_ENOMEM)
+    if (status == WEIR_ENOMEM || status == WEIR_EREJECTED)
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
     bookmark_finish(&bookmark);
 }
@@ -208,7 +200,7 @@ static void tail_close(struct weir_self *self, void *memory, int reason)
     (void)reason;
     if (state->settings->position && state->changed)
         save(self, state);
-    if (!state->follower.from_end) /* without a look, the successor has the first one */
+    if (!state->follower.rules.from_end) /* without a look, the successor has the first one */
         leave_position(self, state);
     release(state);
 }
@@ -224,8 +216,9 @@ static bool pick_up(struct tail *state)
         return false;
     followed_note_head(file); /* before its lines, so that they are never of another content */
     descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
-    if (descriptor < 0 || reader_follow(&state->reader, descriptor, file->offset, file->number,
-                                        !follower_is_ending(&state->follower, file)) < 0)
+    if (descriptor < 0 ||
+        reader_follow(&state->reader, descriptor, file->offset, file->number,
+                      !state->settings->ends && !follower_is_ending(&state->follower, file)) < 0)
         return false;
     state->reading = file;
     state->turn_lines = 0;
@@ -340,6 +333,14 @@ static int send(struct weir_self *self, struct tail *state, const struct sent_li
     return status;
 }
 
+/* True when the file has no more room between its position and the next line. */
+static bool is_far_ahead(const struct tail *state)
+{
+    const struct sent_line *first = state->reading ? state->reading->first : NULL;
+
+    return first && state->reader.number - (first->number - 1) >= state->settings->unsettled;
+}
+
 static int send_new(struct weir_self *self, struct tail *state)
 {
     struct sent_line *line = state->line;
@@ -355,7 +356,7 @@ static int send_new(struct weir_self *self, struct tail *state)
     state->bytes += line->size;
     state->lines++;
     state->turn_lines++;
-    if (state->turn_lines >= TURN_LINES)
+    if ((state->turn_lines >= TURN_LINES && !state->settings->ends) || is_far_ahead(state))
         put_down(state);
     return 0;
 }
@@ -401,11 +402,27 @@ static int send_lines(struct weir_self *self, struct tail *state, uint32_t credi
 
 static void wake_up(struct weir_self *self, void *memory, void *context)
 {
-    struct tail *state = memory;
+    struct tail *state = context;
 
     (void)self;
-    (void)context;
+    (void)memory;
     state->rests = false;
+}
+
+static void tell_missing(struct weir_self *self, const struct tail *state)
+{
+    if (follower_count(&state->follower) > 0)
+        return;
+    weir_log(self, WEIR_LOG_WARNING, "no file matches",
+             weir_str("paths", state->settings->paths.items[0]));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+/* True when nothing is left to read, to send and to settle. */
+static bool is_at_end(const struct tail *state)
+{
+    return state->settings->ends && state->count == state->stopped && !state->line &&
+           !state->reading;
 }
 
 static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
@@ -418,7 +435,11 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
         put_down(state);
         /* The first look is saved, also without a file: it is the start that `from` means. */
         state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
+        if (state->settings->ends && state->looked_ms == 0)
+            tell_missing(self, state);
         state->looked_ms = now;
+        if (state->follower.stops)
+            return WEIR_EREJECTED;
     }
     status = send_lines(self, state, credit);
     if (is_to_save(self, state))
@@ -428,24 +449,39 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
         return WEIR_MORE;
     if (status < 0 && status != WEIR_ENOMEM)
         return status;
+    if (status == 0 && is_at_end(state))
+        return WEIR_END;
     if (!state->rests)
-        state->rests = weir_after(self, state->settings->poll, wake_up, NULL, &state->wake) == 0;
+        state->rests = weir_after(self, state->settings->poll, wake_up, state, &state->wake) == 0;
     return state->rests ? WEIR_WAIT : WEIR_ENOMEM;
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when a worker had the line, or nobody will: a dead letter has it. Otherwise it was dropped
- * on its way, and is sent again. */
+/* True when a worker had the line, nobody will, or an output that drops what has no room dropped
+ * it: a dead letter has it. Otherwise it was lost on its way, and is sent again. */
 static bool was_handled(const char *reason)
 {
-    static const char *const words[] = { "crashed", "rejected", "retries", "unhandled" };
+    static const char *const words[] = { "crashed", "output_full", "rejected", "retries",
+                                         "unhandled" };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(reason, words[i]) == 0)
             return true;
     }
     return false;
+}
+
+/* The dead letter is lost with the host: the next one begins at this line, or before. */
+static void stop_position(struct weir_self *self, struct tail *state, const struct sent_line *line,
+                          const char *reason)
+{
+    state->stopped++;
+    weir_log(
+        self, WEIR_LOG_ERROR, "position stops at a dead line", weir_str("path", line->text),
+        weir_uint("line", line->number), weir_str("reason", reason),
+        weir_str("effect", "the next start goes on there; set host.dead_letters.file to pass it"));
+    weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
 static void tail_settled(struct weir_self *self, void *memory, const struct weir_outcome *outcome)
@@ -459,6 +495,11 @@ static void tail_settled(struct weir_self *self, void *memory, const struct weir
         line->again_ms = weir_now_ms(self) + (retried ? outcome->delay_ms + 1 : AGAIN_MS);
         line->attempt = (uint16_t)(retried ? outcome->attempt + 1 : 1);
         state->again++;
+        return;
+    }
+    if (outcome->result == WEIR_OUTCOME_DEAD && state->settings->position && !outcome->is_stored &&
+        line->file) {
+        stop_position(self, state, line, outcome->reason);
         return;
     }
     followed_remove(line);
@@ -478,6 +519,7 @@ static void tail_inspect(struct weir_self *self, void *memory, struct weir_inspe
     weir_inspect_add(out, "files", "%" PRIu32, follower_count(&state->follower));
     weir_inspect_add(out, "behind_bytes", "%" PRIu64, follower_behind(&state->follower));
     weir_inspect_add(out, "unsettled", "%" PRIu32, state->count);
+    weir_inspect_add(out, "stopped", "%" PRIu32, state->stopped);
     weir_inspect_add(out, "lines", "%" PRIu64, state->lines);
     weir_inspect_add(out, "too_long", "%" PRIu64, state->too_long);
     weir_inspect_add(out, "rotations", "%" PRIu64, state->follower.rotations);
@@ -486,25 +528,25 @@ static void tail_inspect(struct weir_self *self, void *memory, struct weir_inspe
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* In the order of enum from_choice. */
+/* In the order of enum tail_from. */
 static const char *const from_choices[] = { "begin", "end", NULL };
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_LIST(struct settings, paths, .required = true, .min = 1, .max = 1000,
+    WEIR_OPTION_LIST(struct tail_settings, paths, .required = true, .min = 1, .max = 1000,
                      .help = "globs; files may come and go"),
-    WEIR_OPTION_STRING(struct settings, position,
+    WEIR_OPTION_STRING(struct tail_settings, position,
                        .help = "file that says how far the lines are settled; default: none"),
-    WEIR_OPTION_ENUM(struct settings, from, .fallback = "begin", .choices = from_choices,
+    WEIR_OPTION_ENUM(struct tail_settings, from, .fallback = "begin", .choices = from_choices,
                      .help = "where files begin that are there at the start, without a position"),
-    WEIR_OPTION_DURATION(struct settings, poll, .fallback = "250ms", .min = 1, .max = 3600000,
+    WEIR_OPTION_DURATION(struct tail_settings, poll, .fallback = "250ms", .min = 1, .max = 3600000,
                          .help = "between two looks at the files"),
-    WEIR_OPTION_DURATION(struct settings, save_every, .fallback = "1s", .max = 3600000,
+    WEIR_OPTION_DURATION(struct tail_settings, save_every, .fallback = "1s", .max = 3600000,
                          .help = "the position is saved at most once in this time"),
-    WEIR_OPTION_DURATION(struct settings, rotate_wait, .fallback = "5s", .max = 86400000,
+    WEIR_OPTION_DURATION(struct tail_settings, rotate_wait, .fallback = "5s", .max = 86400000,
                          .help = "how long a file that was renamed may still grow"),
-    WEIR_OPTION_U32(struct settings, unsettled, .fallback = "10000", .min = 1, .max = 1000000,
+    WEIR_OPTION_U32(struct tail_settings, unsettled, .fallback = "10000", .min = 1, .max = 1000000,
                     .help = "lines that are sent and not settled"),
-    WEIR_OPTION_SIZE(struct settings, unsettled_bytes, .fallback = "64MiB", .min = 1,
+    WEIR_OPTION_SIZE(struct tail_settings, unsettled_bytes, .fallback = "64MiB", .min = 1,
                      .max = (int64_t)1 << 40, .help = "likewise, their bytes"),
     { 0 },
 };
@@ -519,7 +561,7 @@ const struct weir_behaviour files_tail = {
     .summary = "the lines of files that grow and rotate, as they come",
     .options = options,
     .outputs = outputs,
-    .settings_size = sizeof(struct settings),
+    .settings_size = sizeof(struct tail_settings),
     .state_size = sizeof(struct tail),
     .flags = WEIR_BLOCKING | WEIR_ENDLESS,
     .open = tail_open,

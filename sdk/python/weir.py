@@ -58,7 +58,10 @@ class Message:
         self._write("out", data, key)
 
     def reply(self, data):
-        """Answers a request with bytes or text. The verdict still settles it."""
+        """Answers a request with bytes or text. The verdict still settles it. TypeError: it is no
+        request."""
+        if not self.is_request:
+            raise TypeError("only a request has a reply")
         self._write("reply", data)
 
 

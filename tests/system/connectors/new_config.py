@@ -15,8 +15,13 @@ import tempfile
 from control import PLUGINS, WEIR, check, run_tests
 
 
-# What `weir check` says while an author has not chosen between options.
-TO_CHOOSE = {"timer.cron": "give either `cron` or `every`"}
+# What `weir check` says while an author has not chosen between options, or given an address.
+TO_CHOOSE = {
+    "amqp.consume": "an address begins with amqp:// or amqps://",
+    "amqp.publish": "an address begins with amqp:// or amqps://",
+    "http.client": "does not begin with http://",
+    "timer.cron": "give either `cron` or `every`",
+}
 
 
 def weir(*arguments, work):

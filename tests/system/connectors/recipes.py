@@ -4,17 +4,24 @@
 Method: the files as they are, in a folder of their own, with small inputs. Every wait is for a
         condition.
 
-    recipes.py WEIR PLUGINS TREE
+    recipes.py WEIR PLUGINS TREE [PYTHON]
+
+PYTHON is the folder of weir.py; default: TREE/sdk/python.
 """
+import hashlib
+import http.server
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 WEIR, PLUGINS, TREE = sys.argv[1:4]
+PYTHON = sys.argv[4] if len(sys.argv) > 4 else os.path.join(TREE, "sdk/python")
 RECIPES = os.path.join(TREE, "examples/recipes")
 FAILURES = []
 
@@ -54,10 +61,10 @@ class Folder:
         check(answer.returncode == code, f"{name}: {answer}")
         return answer.stdout.splitlines()
 
-    def start(self, name):
+    def start(self, name, **variables):
         return subprocess.Popen([WEIR, "run", f"{name}.yaml"], cwd=self.work,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.DEVNULL)
+                                stderr=subprocess.DEVNULL, env={**os.environ, **variables})
 
 
 def numbers(count):
@@ -154,6 +161,83 @@ def shared(folder):
                                   ["handled new 1", "handled new 2"]), f"shared: {lines}")
 
 
+def access(folder):
+    line = '10.0.0.1 - ann [23/Nov/2026:13:00:00 +0000] "GET /{} HTTP/1.1" 200 512\n'
+    lines = folder.run("access", "".join(map(line.format, range(20))) + "nonsense\n", code=65,
+                       WEIR_PYTHON=PYTHON)
+    check(sorted(json.loads(text)["path"] for text in lines) ==
+          sorted(f"/{i}" for i in range(20)), f"access: {lines}")
+
+
+def spool(folder):
+    def add(name, first):
+        with open(folder.path(f"spool/{name}.part"), "w", encoding="ascii") as stream:
+            stream.writelines(f"{i}\n" for i in range(first, first + 50))
+        os.rename(folder.path(f"spool/{name}.part"), folder.path(f"spool/{name}.job"))
+
+    def has_done(count):
+        return os.path.exists(folder.path("spool.log")) and \
+            {f"did {i}" for i in range(count)} <= set(folder.read("spool.log").splitlines())
+
+    os.mkdir(folder.path("spool"))
+    add("a", 0)
+    host = folder.start("spool")
+    until(lambda: os.path.exists(folder.path("spool.log")))
+    host.kill()
+    host.communicate()
+    add("b", 50)
+    host = folder.start("spool")
+    until(lambda: has_done(100))
+    add("c", 100)
+    until(lambda: has_done(150))
+    host.terminate()
+    host.communicate()
+    check(host.returncode == 0, f"spool: {host.returncode}")
+
+
+def web(folder):
+    address = folder.path("listen.sock")
+    host = folder.start("web", WEB_LISTEN=f"unix:{address}")
+    until(lambda: os.path.exists(address))
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(address)
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+                   b"Connection: close\r\n\r\nhello")
+    answer = b""
+    while piece := client.recv(4096):
+        answer += piece
+    client.close()
+    check(answer.endswith(hashlib.sha256(b"hello").hexdigest().encode() + b"  -\n"), f"{answer}")
+    host.terminate()
+    host.communicate()
+    check(host.returncode == 0, f"web: {host.returncode}")
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = self.path.encode()
+        self.send_response(404 if self.path == "/none" else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+def fetch(folder):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        folder.run("fetch", "".join(f"{base}/{i}\n" for i in range(50)))
+        check(sorted(folder.read("fetched.txt").split()) == sorted(f"/{i}" for i in range(50)),
+              "fifty pages")
+        folder.run("fetch", f"{base}/none\n", code=65)
+        server.shutdown()
+        thread.join()
+
+
 def new_config(folder):
     answer = folder.weir("new", "config", "mine.yaml")
     check(answer.returncode == 0 and "weir check mine.yaml" in answer.stdout, f"{answer}")
@@ -172,9 +256,13 @@ def new_config(folder):
 def main():
     tests = {"parallel": parallel, "limits": limits, "rate": rate, "elastic": elastic,
              "keys": keys, "tee": tee, "desk": desk, "chain": chain, "clock": clock,
-             "shared": shared}
+             "shared": shared, "access": access, "spool": spool, "web": web,
+             "fetch": fetch}
     check(sorted(os.listdir(RECIPES)) == sorted([f"{name}.yaml" for name in tests] +
                                                 ["README.md"]), "a recipe without a test")
+    if not os.path.exists(os.path.join(PLUGINS, "http.so")):
+        print("the plugin http was not built, so web.yaml and fetch.yaml are not run")
+        del tests["web"], tests["fetch"]
     for test in [*tests.values(), new_config]:
         with tempfile.TemporaryDirectory() as work:
             test(Folder(work))

@@ -32,6 +32,37 @@ pools:
 """
 
 
+# The lines go through a pool whose workers fail, each twice in 500 messages, and wait for a slow
+# one.
+RELAYED = """
+sources:
+  lines:
+    use: files.tail
+    args: {{paths: ["{folder}/app.log", "{folder}/app.log.*"], position: "{folder}/position",
+           poll: 20ms, save_every: 50ms, rotate_wait: 1s, unsettled: 5000}}
+    to: relay
+pools:
+  relay:
+    use: relay.pass
+    size: 2
+    args: {{fails_each: 500}}
+    redeliver: 5
+    restart: {{max: 1000, backoff: 1ms}}
+    outputs: {{out: slow}}
+  slow:
+    use: relay.pass
+    size: 1
+    mailbox: 2000
+    outputs: {{out: {{to: record, rate: 20000/s}}}}
+  record: {{use: file.append, size: 1, mailbox: 256, args: {{path: "{folder}/record"}}}}
+"""
+
+
+# Files that are there, read to their end.
+LISTED = RELAYED.replace("files.tail", "files.lines").replace(
+    'poll: 20ms, save_every: 50ms, rotate_wait: 1s, unsettled: 5000', 'save_every: 50ms')
+
+
 class Writer(threading.Thread):
     """Writes numbered lines in pieces, half lines too, and rotates at random."""
 
@@ -61,10 +92,10 @@ class Writer(threading.Thread):
 
 
 @contextlib.contextmanager
-def hosted():
+def hosted(text=TAIL):
     with tempfile.TemporaryDirectory() as folder:
         host = Host(folder)
-        host.write(TAIL.format(folder=folder))
+        host.write(text.format(folder=folder))
         try:
             yield host
         finally:
@@ -85,8 +116,17 @@ def missing(host, count):
 
 
 def test_no_line_is_lost(kills, seed):
+    lose_none(TAIL, kills, seed)
+
+
+def test_no_line_is_lost_behind_a_second_pool(kills, seed):
+    """Shows promise S14, over kill -9 of the host and failures of workers."""
+    lose_none(RELAYED, kills, seed)
+
+
+def lose_none(text, kills, seed):
     dice = random.Random(seed)
-    with hosted() as host:
+    with hosted(text) as host:
         writer = Writer(host.work, dice)
         writer.start()
         peer_path = os.path.join(host.work, "peer")
@@ -113,6 +153,29 @@ def test_no_line_is_lost(kills, seed):
         print(f"{writer.count} lines, {writer.rotations} rotations, {kills} kills: none lost, "
               f"{sum(seen.values()) - len(seen)} twice; tail -F, which nobody killed, lost "
               f"{writer.count - len(of_peer)}")
+
+
+def test_list_of_files_is_read_to_its_end(kills, seed):
+    """Shows promise B15 for files.lines; the host ends by itself when every line is settled."""
+    dice = random.Random(seed)
+    with hosted(LISTED) as host:
+        count = 20000
+        for number, first in enumerate(range(0, count, 8000)):
+            with open(os.path.join(host.work, f"app.log.{number}"), "wb") as stream:
+                stream.write(b"\n".join(b"%d" % i for i in range(first, min(first + 8000, count))))
+        for _ in range(kills):
+            host.start()
+            moment = time.monotonic() + dice.random() * 0.1
+            until(lambda: time.monotonic() > moment, "a moment")
+            host.stop(9)
+        host.start()
+        check(host.process.wait() == 0, "the exit code")
+        check(not missing(host, count), f"missing: {missing(host, count)[:5]}")
+        host.start()
+        seen = sum(recorded(host).values())
+        check(host.process.wait() == 0, "the exit code when nothing is left")
+        check(sum(recorded(host).values()) == seen, "a line after the end")
+        print(f"{count} lines of files.lines, {kills} kills: none lost, {seen - count} twice")
 
 
 def test_file_that_is_copied_and_truncated():
@@ -154,8 +217,11 @@ def main():
     parser.add_argument("--kills", type=int, default=15)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000)
     options = parser.parse_args()
+    os.environ["WEIR_PLUGIN_PATH"] = os.path.join(PLUGINS, "../tests/plugins")  # of relay
     print(f"seed {options.seed}", flush=True)
     test_no_line_is_lost(options.kills, options.seed)
+    test_no_line_is_lost_behind_a_second_pool(options.kills, options.seed)
+    test_list_of_files_is_read_to_its_end(min(options.kills, 20), options.seed)
     test_file_that_is_copied_and_truncated()
     test_end_in_order_and_another_start_repeat_nothing()
     test_example_is_valid()

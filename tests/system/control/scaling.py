@@ -9,10 +9,11 @@ import os
 import re
 import sys
 
-from control import busy, check, report_failures, running
+from control import busy, check, report_failures, running, until
 
 SCALING = """
-pools: {work: {use: sink.null, size: {min: 1, max: 6}, scale: SCALE}, fixed: {use: sink.null}}
+pools: {work: {use: sink.null, size: {min: 1, max: 6}, scale: SCALE}, fixed: {use: sink.null},
+  above: {members: {one: {use: sink.null}}}}
 """
 
 
@@ -74,6 +75,9 @@ def test_scale_is_suspended_and_goes_on():
         refused = host.run("scale", "fixed", "auto")
         check(refused.returncode == 65 and "fixed cannot scale itself: it has no `scale` in the "
               "file" in refused.stderr, refused.stderr)
+        refused = host.run("scale", "above", "auto")
+        check(refused.returncode == 65 and "its members are pools: scale one of them"
+              in refused.stderr, refused.stderr)
 
 
 def test_scale_waits():
@@ -91,6 +95,18 @@ def test_scale_waits():
         late = host.run("scale", "work", "1", "--wait", "--timeout", "1ms")
         check(late.returncode == 75 and "work has 0 of 1 workers open, 1 opening, 0 stopped" in
               late.stderr, f"not open: {late.stderr}")
+
+
+def test_maximum_is_told_once():
+    """The log says that a pool has its maximum, not at each look."""
+    told = "the pool has its maximum of workers, and messages still wait"
+    with running(busy("{min: 1, max: 2}, scale: {wait: 0ms, idle: 1h}")) as host:
+        until(lambda: lines_of(host, told), "the maximum is told")
+        check("component=work" in lines_of(host, told)[0] and "size=2" in lines_of(host, told)[0],
+              lines_of(host, told)[0])
+        done = host.json("status", "work")["done"]
+        until(lambda: host.json("status", "work")["done"] > done + 5000, "it goes on")
+        check(len(lines_of(host, told)) == 1, "it is told once")
 
 
 def test_limits_are_told():
@@ -117,5 +133,6 @@ def test_limits_are_told():
 if __name__ == "__main__":
     test_scale_is_suspended_and_goes_on()
     test_scale_waits()
+    test_maximum_is_told_once()
     test_limits_are_told()
     sys.exit(report_failures())

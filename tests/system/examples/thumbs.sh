@@ -56,3 +56,7 @@ EXPECTED
 cmp -s expected found || fail "told: $(diff expected found)"
 [[ $(tail -n 1 printed) == *" thumbnails, 4 failed" ]] || fail "printed: $(cat printed)"
 pictures check pictures into "$work/pictures/" 128 || fail "see above"
+
+# --- behind HTTP
+
+python3 "$here/thumbs_web.py" "$weir"

@@ -67,10 +67,29 @@ def leases_are_shown(host):
     items = host.ask("GET", "/inspect/db?items=leased,takers,leases,leases.returned")["items"]
     host.check(items == {"leased": str(KEEPERS), "takers": "0", "leases": str(40 + KEEPERS),
                          "leases.returned": "40"}, f"weir inspect: {items}")
+    unserved, failed = shown.pop("unserved"), shown.pop("failed")
+    waits, holds = shown.pop("wait_us"), shown.pop("hold_us")
+    host.check(set(unserved) == {"full", "expired", "cancelled", "refused"} and
+               not any(unserved.values()), f"takes without a lease: {unserved}")
+    host.check(failed == {"free": 0, "leased": 0}, f"workers failed: {failed}")
+    host.check(waits["count"] == 40 + KEEPERS and holds["count"] == 40, f"{waits}, {holds}")
+    for figures in (waits, holds):
+        host.check(figures["p50"] <= figures["p99"] <= figures["longest"], figures)
+        host.check(figures["mean"] <= figures["longest"], figures)
     host.check(expected.items() <= shown.items() and sum(shown.values()) == sum(expected.values()),
                f"the figures of leases: {shown}")
+    page = subprocess.run([WEIR, "status", "db", "--control", host.path["socket"]],
+                          capture_output=True, check=True, text=True).stdout
+    for words in (rf"workers +0 free, {KEEPERS} leased, 0 takers wait", r"leases returned +40",
+                  r"takers waited +half within \d+ us, 99 % within \d+ us, longest \d+ us",
+                  r"leases lasted +half within \d+ us, 99 % within \d+ us, longest \d+ us"):
+        host.check(re.search(words, page), f"no {words!r} in {page}")
     for line in (f'weir_pool_leases{{pool="db",state="leased"}} {KEEPERS}',
-                 f'weir_pool_leases_total{{pool="db"}} {40 + KEEPERS}',
+                 f'weir_pool_takes_total{{pool="db",result="served"}} {40 + KEEPERS}',
+                 'weir_pool_takes_total{pool="db",result="full"} 0',
+                 'weir_pool_lease_failures_total{pool="db",state="leased"} 0',
+                 'weir_pool_lease_hold_seconds_bucket{pool="db",le="+Inf"} 40',
+                 f'weir_pool_lease_wait_seconds_count{{pool="db"}} {40 + KEEPERS}',
                  'weir_pool_leases_ended_total{pool="db",how="returned"} 40'):
         host.check(metric(host, line), f"no metric {line}")
     host.check("leases" not in host.pool("users"), "a pool without leases has figures of them")

@@ -290,7 +290,7 @@ static void test_child_that_ends_at_once_is_a_failure_without_a_message(void)
 
     run_until(kit, has_ended);
     CU_ASSERT_EQUAL(weir_kit_own_end(kit), WEIR_END_CRASH);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 0");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 0 before it was ready");
     finish(kit);
 }
 

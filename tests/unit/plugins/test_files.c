@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <weir/testkit.h>
 
@@ -355,6 +356,194 @@ static void test_position_of_another_plugin_is_passed_over(void)
     finish(kit, &scratch);
 }
 
+/* --- with a position -------------------------------------------------------------------------- */
+
+/* Of the files of start_with_two_files; the position is a file beside them. */
+static int open_with_position(struct scratch *scratch, const char *on_change, struct weir_kit **out)
+{
+    char paths[512];
+
+    *out = weir_kit_create(&weir_plugin_v1, "lines");
+    (void)snprintf(paths, sizeof paths, "%s", scratch_path(scratch, "*.txt"));
+    return weir_kit_open_format(*out, "{paths: [%s], position: %s, save_every: 0ms, on_change: %s}",
+                                paths, scratch_path(scratch, "position"), on_change);
+}
+
+static struct weir_kit *start_with_position(struct scratch *scratch)
+{
+    struct weir_kit *kit;
+
+    CU_ASSERT_EQUAL_FATAL(open_with_position(scratch, "restart", &kit), 0);
+    return kit;
+}
+
+static void settle(struct weir_kit *kit, size_t index, enum weir_result result)
+{
+    const struct weir_outcome outcome = { .token = weir_kit_sent(kit, index)->token,
+                                          .result = result };
+
+    CU_ASSERT_EQUAL(weir_kit_tell(kit, &outcome), 0);
+}
+
+static void begin_with_position(struct scratch *scratch)
+{
+    scratch_init(scratch);
+    (void)scratch_write(scratch, "b.txt", "b1\nb2\n");
+    (void)scratch_write(scratch, "a.txt", "a1\r\na2");
+}
+
+/* promise B15 */
+static void test_source_with_a_position_ends_when_all_is_settled(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+
+    begin_with_position(&scratch);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    expect_two_files(kit, &scratch);
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+        settle(kit, i, WEIR_OUTCOME_DONE);
+    }
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
+    finish(kit, &scratch);
+}
+
+/* promise B15 */
+static void test_next_source_goes_on_at_the_position(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+
+    begin_with_position(&scratch);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    settle(kit, 0, WEIR_OUTCOME_DONE);
+    settle(kit, 2, WEIR_OUTCOME_DONE);
+    settle(kit, 3, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT); /* saves */
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_sent_count(kit), 1);
+    expect_line(kit, 0, &scratch, "a.txt", "a2", 2);
+    settle(kit, 0, WEIR_OUTCOME_RETRY);
+    weir_kit_advance(kit, 250);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    expect_line(kit, 1, &scratch, "a.txt", "a2", 2);
+    settle(kit, 1, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    finish(kit, &scratch);
+}
+
+/* A position in the second of two lines of `a.txt`; `b.txt` is read. */
+static void leave_position(struct scratch *scratch)
+{
+    struct weir_kit *kit;
+
+    begin_with_position(scratch);
+    kit = start_with_position(scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    settle(kit, 0, WEIR_OUTCOME_DONE);
+    settle(kit, 2, WEIR_OUTCOME_DONE);
+    settle(kit, 3, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT); /* saves */
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+/* Changes `a.txt`, opens again, and expects its lines, which are `count`. */
+static void expect_after_change(void (*change)(struct scratch *), const char *word,
+                                const char *on_change, size_t count)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+    bool stops = strcmp(on_change, "stop") == 0;
+
+    leave_position(&scratch);
+    change(&scratch);
+    CU_ASSERT_EQUAL(open_with_position(&scratch, on_change, &kit), stops ? WEIR_EREJECTED : 0);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "file of the position has changed"));
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, word));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    if (!stops) {
+        CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), count ? WEIR_WAIT : WEIR_END);
+        CU_ASSERT_EQUAL(weir_kit_sent_count(kit), count);
+    }
+    finish(kit, &scratch);
+}
+
+/* The same inode and beginning. */
+static void truncate_file(struct scratch *scratch)
+{
+    CU_ASSERT_EQUAL(truncate(scratch_path(scratch, "a.txt"), 3), 0);
+}
+
+static void replace_file(struct scratch *scratch)
+{
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s", scratch_write(scratch, "new", "n1\nn2\nn3\n"));
+    CU_ASSERT_EQUAL(rename(path, scratch_path(scratch, "a.txt")), 0);
+}
+
+static void remove_file(struct scratch *scratch)
+{
+    CU_ASSERT_EQUAL(unlink(scratch_path(scratch, "a.txt")), 0);
+}
+
+/* promise B18 */
+static void test_file_that_has_changed_is_treated_as_on_change_says(void)
+{
+    expect_after_change(truncate_file, "truncated", "restart", 1);
+    expect_after_change(truncate_file, "truncated", "skip", 0);
+    expect_after_change(truncate_file, "truncated", "stop", 0);
+    expect_after_change(replace_file, "replaced", "restart", 3);
+    expect_after_change(replace_file, "replaced", "skip", 0);
+    expect_after_change(replace_file, "replaced", "stop", 0);
+    expect_after_change(remove_file, "gone", "restart", 0);
+    expect_after_change(remove_file, "gone", "skip", 0);
+    expect_after_change(remove_file, "gone", "stop", 0);
+}
+
+/* promise B18 */
+static void test_source_ends_at_dead_lines_that_are_not_stored(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+
+    begin_with_position(&scratch);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    settle(kit, 0, WEIR_OUTCOME_DEAD);
+    for (size_t i = 1; i < 4; i++)
+        settle(kit, i, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_WAIT);
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
+    finish(kit, &scratch);
+}
+
+static void test_no_match_is_told_with_a_position_too(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+
+    scratch_init(&scratch);
+    kit = start_with_position(&scratch);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 100), WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    finish(kit, &scratch);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -374,6 +563,11 @@ int main(void)
         { "lines of a file share a key", test_lines_of_a_file_share_a_key },
         { "no paths are refused", test_no_paths_are_refused },
         { "takes over", test_one_that_takes_over_reads_what_is_left },
+        { "settled", test_source_with_a_position_ends_when_all_is_settled },
+        { "goes on", test_next_source_goes_on_at_the_position },
+        { "on_change", test_file_that_has_changed_is_treated_as_on_change_says },
+        { "dead lines", test_source_ends_at_dead_lines_that_are_not_stored },
+        { "no match with a position", test_no_match_is_told_with_a_position_too },
         { "other position", test_position_of_another_plugin_is_passed_over },
         CU_TEST_INFO_NULL,
     };

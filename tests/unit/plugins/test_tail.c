@@ -329,7 +329,8 @@ static void test_file_that_was_replaced_or_is_gone_is_told(void)
     save(&f);
     (void)scratch_write(&f.scratch, "a.log", "other content, same inode\n");
     fixture_crash(&f);
-    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "file of the position is gone"));
+    CU_ASSERT_TRUE(
+        weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "file of the position has changed"));
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
     fixture_expect(&f, "other content, same inode\n");
     fixture_finish(&f);
@@ -380,6 +381,25 @@ static void test_position_that_is_none_refuses_to_open(void)
     fixture_finish(&f);
 }
 
+static void expect_refusal(const char *position, const char *reason)
+{
+    struct fixture f;
+
+    fixture_begin(&f, "a.log", "");
+    CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+    f.kit = weir_kit_create(&weir_plugin_v1, "tail");
+    (void)snprintf(f.args, sizeof f.args, "paths: [a.log]\nposition: %s\n", position);
+    CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(f.kit), reason);
+    fixture_finish(&f);
+}
+
+static void test_position_that_could_not_be_saved_refuses_to_open(void)
+{
+    expect_refusal("no/position", "position no/position: No such file or directory");
+    expect_refusal(".", "position .: Is a directory");
+}
+
 static void test_names_of_any_bytes_are_in_the_position(void)
 {
     struct fixture f;
@@ -424,16 +444,64 @@ static void test_lines_that_were_not_handled_come_again(void)
     struct fixture f;
 
     fixture_begin(&f, "a.log", "");
-    fixture_append_to(&f, "a.log", "one\ntwo\nthree\n");
-    fixture_expect(&f, "one\ntwo\nthree\n");
+    fixture_append_to(&f, "a.log", "one\ntwo\nthree\nfour\n");
+    fixture_expect(&f, "one\ntwo\nthree\nfour\n");
+    fixture_settle(&f, weir_kit_sent(f.kit, 3)->token, WEIR_OUTCOME_DEAD, "output_full");
     fixture_settle(&f, weir_kit_sent(f.kit, 0)->token, WEIR_OUTCOME_RETRY, NULL);
     fixture_settle(&f, weir_kit_sent(f.kit, 1)->token, WEIR_OUTCOME_DEAD, "removed");
     fixture_settle(&f, weir_kit_sent(f.kit, 2)->token, WEIR_OUTCOME_DEAD, "rejected");
     fixture_expect(&f, "one\n");
-    CU_ASSERT_EQUAL(weir_kit_emitted(f.kit, 0, 3)->attempt, 2);
+    CU_ASSERT_EQUAL(weir_kit_emitted(f.kit, 0, 4)->attempt, 2);
     for (int i = 0; i < 3; i++)
         fixture_look(&f);
     fixture_expect(&f, "two\n");
+    fixture_finish(&f);
+}
+
+static void settle_dead(struct fixture *f, size_t index, bool is_stored)
+{
+    const struct weir_outcome outcome = { .token = weir_kit_sent(f->kit, index)->token,
+                                          .result = WEIR_OUTCOME_DEAD,
+                                          .reason = "rejected",
+                                          .is_stored = is_stored };
+
+    CU_ASSERT_EQUAL(weir_kit_tell(f->kit, &outcome), 0);
+}
+
+/* promise B18 */
+static void test_position_passes_a_dead_line_only_when_its_dead_letter_is_stored(void)
+{
+    struct fixture f;
+
+    fixture_begin(&f, "a.log", "");
+    fixture_append_to(&f, "a.log", "one\ntwo\nthree\n");
+    fixture_expect(&f, "one\ntwo\nthree\n");
+    settle_dead(&f, 0, true);
+    settle_dead(&f, 1, false);
+    fixture_done(&f, 2);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_ERROR, "position stops at a dead line"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(f.kit, NULL), "stopped=1"));
+    save(&f);
+    fixture_crash(&f);
+    fixture_expect(&f, "two\nthree\n");
+    fixture_finish(&f);
+}
+
+/* promise B18 */
+static void test_few_lines_lie_between_the_position_and_the_front(void)
+{
+    struct fixture f;
+
+    fixture_begin(&f, "?.log", "unsettled: 3");
+    fixture_append_to(&f, "a.log", "1\n2\n3\n4\n5\n6\n7\n");
+    fixture_expect(&f, "1\n2\n3\n");
+    fixture_done(&f, 1);
+    fixture_done(&f, 2);
+    fixture_expect(&f, ""); /* the first one is not settled */
+    fixture_append_to(&f, "b.log", "other\n");
+    fixture_expect(&f, "other\n"); /* another file does not wait for it */
+    fixture_done(&f, 0);
+    fixture_expect(&f, "4\n5\n");
     fixture_finish(&f);
 }
 
@@ -492,9 +560,12 @@ int main(void)
         { "replaced meanwhile", test_file_that_was_replaced_or_is_gone_is_told },
         { "reload", test_reload_continues_where_the_source_ended },
         { "no position", test_position_that_is_none_refuses_to_open },
+        { "no folder", test_position_that_could_not_be_saved_refuses_to_open },
         { "names of any bytes", test_names_of_any_bytes_are_in_the_position },
         { "leading blank", test_name_that_begins_with_a_blank_is_in_the_position },
         { "lines that come again", test_lines_that_were_not_handled_come_again },
+        { "dead lines", test_position_passes_a_dead_line_only_when_its_dead_letter_is_stored },
+        { "window", test_few_lines_lie_between_the_position_and_the_front },
         { "room", test_source_waits_for_room_and_for_outcomes },
         { "memory", test_memory_that_is_out_loses_no_line },
         CU_TEST_INFO_NULL,

@@ -56,6 +56,10 @@ class Worker(unittest.TestCase):
         self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
         self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0\ndone 0\n")
 
+    def test_reply_to_what_is_no_request_rejects_the_message(self):
+        got = play(lambda got: got.reply(b"x"), message(b""))
+        self.assertEqual(got, b"reject 37\nTypeError: only a request has a reply")
+
     def test_text_is_utf_8_and_other_bytes_are_taken(self):
         self.assertEqual(play(lambda _: "ü", message(b"")), b"out 2 0\n\xc3\xbcdone 0\n")
         self.assertEqual(play(lambda _: bytearray(b"x"), message(b"")), b"out 1 0\nxdone 0\n")

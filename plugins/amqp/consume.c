@@ -1,0 +1,342 @@
+/*
+ * amqp.consume - a source whose messages are the pieces of queues of a server.
+ *
+ * The server sends at most `window` unsettled pieces. What the pool has no room for waits here.
+ * The server learns how a piece ended only when its message is settled, so a piece of a host that
+ * dies is given to another one.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumer.h"
+#include "queue.h"
+
+#define OUTPUT_OUT 0u
+#define LENGTH_MS 5000u /* between two questions for the lengths of the queues */
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+static int begin_to_consume(struct consumer *state, uint32_t queue)
+{
+    const char tag[] = { (char)('0' + queue), '\0' };
+    int status = queue_declare(&state->session.link, state->queues[queue].name);
+
+    if (status != 0)
+        return status;
+    (void)amqp_basic_consume(state->session.link.connection, LINK_CHANNEL,
+                             amqp_cstring_bytes(state->queues[queue].name), amqp_cstring_bytes(tag),
+                             0, 0, 0, amqp_empty_table);
+    return link_check(&state->session.link, state->queues[queue].name);
+}
+
+static int begin(void *user)
+{
+    struct consumer *state = user;
+    int status;
+
+    confirms_reset(&state->confirms);
+    state->incoming.is_begun = false;
+    (void)amqp_basic_qos(state->session.link.connection, LINK_CHANNEL, 0,
+                         (uint16_t)state->settings->window, 0);
+    status = link_check(&state->session.link, "window");
+    for (uint32_t i = 0; status == 0 && i < state->queue_count; i++)
+        status = begin_to_consume(state, i);
+    return status;
+}
+
+static void on_ready(struct weir_self *self, void *user)
+{
+    struct consumer *state = user;
+
+    consumer_watch_puts(self, state);
+    weir_progress(self, "received", state->received, 0);
+    weir_progress(self, "redelivered", state->redelivered, 0);
+    weir_progress(self, "acknowledged", state->acknowledged, 0);
+}
+
+static void on_lost(struct weir_self *self, void *user)
+{
+    struct consumer *state = user;
+
+    (void)self;
+    deliveries_orphan(&state->deliveries);
+    for (uint32_t i = 0; i < state->queue_count; i++)
+        state->queues[i].waiting.first = DELIVERY_NONE;
+    state->incoming.is_begun = false;
+}
+
+static const struct session_calls calls = { begin, consumer_take, on_ready, on_lost };
+
+static void ask_length(struct weir_self *self, void *memory, void *context)
+{
+    struct consumer *state = memory;
+
+    (void)context;
+    state->asked = (state->asked + 1) % state->queue_count;
+    if (session_is_up(&state->session) &&
+        queue_ask_length(&state->session.link, state->queues[state->asked].name) != 0)
+        session_lose(self, &state->session);
+}
+
+/* --- opening and closing ---------------------------------------------------------------------- */
+
+static void release(struct consumer *state)
+{
+    session_finish(&state->session);
+    confirms_finish(&state->confirms);
+    deliveries_finish(&state->deliveries);
+}
+
+static void add_queue(struct consumer *state, const char *name)
+{
+    state->queues[state->queue_count++] = (struct source_queue){ name,
+                                                                 { DELIVERY_NONE, DELIVERY_NONE },
+                                                                 0 };
+}
+
+static int init(struct consumer *state, const struct amqp_settings *settings)
+{
+    uint32_t most;
+
+    state->settings = settings;
+    session_init(&state->session, settings, &calls, state);
+    for (size_t i = 0; i < settings->before.count; i++)
+        add_queue(state, settings->before.items[i]);
+    add_queue(state, settings->queue);
+    if (gethostname(state->host, sizeof state->host - 1) != 0)
+        state->host[0] = '\0';
+    /* The server sends `window` for each queue; as many more may be orphans. */
+    most = settings->window * (state->queue_count + 1);
+    if (confirms_init(&state->confirms, 2 * most) != 0)
+        return WEIR_ENOMEM;
+    return deliveries_init(&state->deliveries, most);
+}
+
+static int consume_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct consumer *state = memory;
+    int status = init(state, settings);
+
+    if (status == 0 && weir_every(self, LENGTH_MS, ask_length, NULL, NULL) != 0)
+        status = WEIR_ENOMEM;
+    if (status == 0)
+        status = session_start(self, &state->session);
+    if (status != 0)
+        release(state);
+    return status;
+}
+
+static void consume_close(struct weir_self *self, void *memory, int reason)
+{
+    (void)self;
+    (void)reason;
+    release(memory);
+}
+
+/* --- emitting --------------------------------------------------------------------------------- */
+
+/* The next delivery, of the first queue that has one. */
+static uint32_t take_next(struct consumer *state, uint32_t *out_queue)
+{
+    for (uint32_t i = 0; i < state->queue_count; i++) {
+        uint32_t index = delivery_line_take(&state->deliveries, &state->queues[i].waiting);
+
+        if (index != DELIVERY_NONE) {
+            *out_queue = i;
+            return index;
+        }
+    }
+    return DELIVERY_NONE;
+}
+
+static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
+{
+    const struct delivery *delivery = &state->deliveries.items[index];
+    const struct weir_tag *tag = weir_tag(self, delivery->envelope.tag);
+    struct weir_message *message = tag ? weir_message_new(self, tag, delivery->size) : NULL;
+    int status = message ? 0 : WEIR_ENOMEM;
+
+    if (status == 0) {
+        message->key = delivery->envelope.key;
+        message->attempt = (uint16_t)delivery->envelope.attempt;
+        if (delivery->size > 0)
+            memcpy(message->data, delivery->bytes + delivery->properties_size, delivery->size);
+        status = weir_set_origin(self, message, index);
+    }
+    if (status == 0)
+        status = weir_emit(self, OUTPUT_OUT, message);
+    if (status != 0)
+        weir_message_free(self, message);
+    return status;
+}
+
+static int consume_produce(struct weir_self *self, void *memory, uint32_t credit)
+{
+    struct consumer *state = memory;
+    uint32_t queue = 0;
+
+    while (credit > 0 && state->deliveries.counts[DELIVERY_SENT] < state->settings->window) {
+        uint32_t index = take_next(state, &queue);
+        int status = index == DELIVERY_NONE ? 1 : emit(self, state, index);
+
+        if (status == 1)
+            return WEIR_WAIT;
+        if (status != 0) {
+            delivery_line_prepend(&state->deliveries, &state->queues[queue].waiting, index);
+            return status == WEIR_EFULL || status == WEIR_ENOMEM ? WEIR_WAIT : status;
+        }
+        deliveries_move(&state->deliveries, index, DELIVERY_SENT);
+        credit--;
+    }
+    return credit == 0 ? WEIR_MORE : WEIR_WAIT;
+}
+
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+/* True when a worker had the piece, nobody will, or an output that drops what has no room dropped
+ * it. Otherwise it was lost on its way: another host may have it. */
+static bool was_handled(const char *reason)
+{
+    static const char *const words[] = { "crashed", "output_full", "rejected", "retries",
+                                         "unhandled" };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(reason, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool settle(struct weir_self *self, struct consumer *state, uint32_t index,
+                   const struct weir_outcome *outcome)
+{
+    if (outcome->result == WEIR_OUTCOME_DONE)
+        return consumer_acknowledge(state, index);
+    if (outcome->result == WEIR_OUTCOME_RETRY)
+        return consumer_put_off(state, index, outcome);
+    if (was_handled(outcome->reason))
+        return consumer_bury(self, state, index, outcome->reason, outcome->detail);
+    return consumer_give_back(state, index);
+}
+
+static void consume_settled(struct weir_self *self, void *memory,
+                            const struct weir_outcome *outcome)
+{
+    struct consumer *state = memory;
+    uint32_t index = (uint32_t)outcome->token;
+
+    if (state->deliveries.items[index].number == 0) {
+        deliveries_remove(&state->deliveries, index);
+        state->orphans++;
+    } else if (!settle(self, state, index, outcome)) {
+        session_lose(self, &state->session);
+    }
+    consumer_watch_puts(self, state);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* Takes nothing new: what waits goes to others at once, and the rest when it is settled. */
+static bool stop_consuming(struct consumer *state)
+{
+    uint32_t queue, index;
+
+    for (uint32_t i = 0; i < state->queue_count; i++) {
+        const char tag[] = { (char)('0' + i), '\0' };
+        amqp_basic_cancel_t method = { .consumer_tag = amqp_cstring_bytes(tag), .nowait = 1 };
+
+        if (!consumer_is_written(state,
+                                 amqp_send_method(state->session.link.connection, LINK_CHANNEL,
+                                                  AMQP_BASIC_CANCEL_METHOD, &method)))
+            return false;
+    }
+    while ((index = take_next(state, &queue)) != DELIVERY_NONE)
+        if (!consumer_give_back(state, index))
+            return false;
+    return true;
+}
+
+static int consume_leave(struct weir_self *self, void *memory)
+{
+    struct consumer *state = memory;
+    const uint32_t *counts = state->deliveries.counts;
+
+    if (!state->session.is_leaving) {
+        state->session.is_leaving = true;
+        if (session_is_up(&state->session) && !stop_consuming(state))
+            session_lose(self, &state->session);
+    }
+    return session_is_up(&state->session) &&
+                   counts[DELIVERY_PUTTING] + counts[DELIVERY_PUT_LATER] > 0
+               ? WEIR_WAIT
+               : WEIR_END;
+}
+
+static void consume_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct consumer *state = memory;
+    uint64_t length = 0;
+
+    (void)self;
+    for (uint32_t i = 0; i < state->queue_count; i++)
+        length += state->queues[i].length;
+    session_inspect(&state->session, out);
+    weir_inspect_add(out, "queue_length", "%" PRIu64, length);
+    weir_inspect_add(out, "unacknowledged", "%" PRIu32, deliveries_unsettled(&state->deliveries));
+    weir_inspect_add(out, "waiting", "%" PRIu32, state->deliveries.counts[DELIVERY_WAITING]);
+    weir_inspect_add(out, "received", "%" PRIu64, state->received);
+    weir_inspect_add(out, "redelivered", "%" PRIu64, state->redelivered);
+    weir_inspect_add(out, "acknowledged", "%" PRIu64, state->acknowledged);
+    weir_inspect_add(out, "retried", "%" PRIu64, state->retried);
+    weir_inspect_add(out, "buried", "%" PRIu64, state->buried);
+    weir_inspect_add(out, "orphans", "%" PRIu64, state->orphans);
+    weir_inspect_add(out, "consumer_timeout_ms", "%" PRIu64, state->session.link.server_timeout_ms);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void consume_check(const void *memory, struct weir_report *report)
+{
+    const struct amqp_settings *settings = memory;
+
+    settings_check(settings, report);
+    for (size_t i = 0; i < settings->before.count; i++) {
+        if (!queue_is_name(settings->before.items[i]))
+            weir_report_error(report, "before", "number %zu is no name of a queue", i + 1);
+        else if (strcmp(settings->before.items[i], settings->queue) == 0)
+            weir_report_error(report, "before", "%s is the option `queue`", settings->queue);
+    }
+}
+
+static const struct weir_option options[] = {
+    SETTINGS_OF_BOTH,
+    WEIR_OPTION_U32(struct amqp_settings, window, .fallback = "100", .min = 1, .max = WINDOW_MAX,
+                    .help = "pieces of a queue that the server sends and that are not settled"),
+    WEIR_OPTION_LIST(struct amqp_settings, before, .min = 0, .max = QUEUES_MAX - 1,
+                     .help = "queues whose pieces go before those of `queue`, in this order"),
+    WEIR_OPTION_LIST(struct amqp_settings, tags, .min = 0, .max = 1000,
+                     .help = "tags that the workers know; others are dead; default: all"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "each piece, with the tag of its publisher or as amqp.bytes/1" },
+    { 0 },
+};
+
+const struct weir_behaviour amqp_consume = {
+    .name = "consume",
+    .summary = "the pieces of queues of RabbitMQ, as the pool has room for them",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct amqp_settings),
+    .state_size = sizeof(struct consumer),
+    .flags = WEIR_BLOCKING | WEIR_ENDLESS,
+    .check = consume_check,
+    .open = consume_open,
+    .produce = consume_produce,
+    .close = consume_close,
+    .settled = consume_settled,
+    .leave = consume_leave,
+    .inspect = consume_inspect,
+};

@@ -1,0 +1,74 @@
+/*
+ * consumer.h - the state of amqp.consume, and its parts: settling at the server, and receiving.
+ *
+ * A function that returns false has found the connection lost; its caller reports that to the
+ * session.
+ */
+#ifndef CONSUMER_H
+#define CONSUMER_H
+
+#include "confirms.h"
+#include "deliveries.h"
+#include "session.h"
+
+#define QUEUES_MAX 9u /* `queue`, and 8 before it */
+
+struct source_queue {
+    const char *name; /* borrowed from the settings */
+    struct delivery_line waiting;
+    uint32_t length;
+};
+
+/* The delivery that is being received. */
+struct incoming {
+    bool is_begun;
+    uint64_t number;
+    uint32_t queue;
+    uint32_t index; /* DELIVERY_NONE: the header has not come */
+    size_t received;
+};
+
+struct consumer {
+    const struct amqp_settings *settings; /* borrowed until close */
+    struct session session;
+    struct confirms confirms; /* of what is put into other queues */
+    struct deliveries deliveries;
+    struct source_queue queues[QUEUES_MAX]; /* in the order in which their pieces go */
+    uint32_t queue_count;
+    uint32_t asked; /* queues whose length was asked for, round and round */
+    struct incoming incoming;
+    bool puts_later; /* a timer runs until PUT_LATER is tried again */
+    char host[64];
+
+    uint64_t received;
+    uint64_t redelivered;
+    uint64_t acknowledged;
+    uint64_t retried;
+    uint64_t buried;
+    uint64_t orphans; /* settled after their connection was lost */
+};
+
+/* --- settling.c ------------------------------------------------------------------------------- */
+
+/* The server has taken the bytes of a call, whose status this is. */
+bool consumer_is_written(struct consumer *state, int status);
+/* Handled: the server forgets it. */
+bool consumer_acknowledge(struct consumer *state, uint32_t index);
+/* Another consumer, or this one, gets it as the next attempt. */
+bool consumer_give_back(struct consumer *state, uint32_t index);
+/* Puts it into the queue of dead letters. Borrows the texts. */
+bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t index,
+                   const char *reason, const char *detail);
+/* Puts it into a queue from which it comes back after the delay of the outcome. */
+bool consumer_put_off(struct consumer *state, uint32_t index, const struct weir_outcome *outcome);
+/* Takes a confirm of what was put: then it is acknowledged, or put again later. */
+bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken);
+/* Sees to those that wait to be put. */
+void consumer_watch_puts(struct weir_self *self, struct consumer *state);
+
+/* --- receiving.c ------------------------------------------------------------------------------ */
+
+/* For struct session_calls. */
+bool consumer_take(struct weir_self *self, void *user, const amqp_frame_t *frame);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * deliveries.h - what a consumer has and has not settled at the server.
+ *
+ * A delivery waits for room in the pool (WAITING), is with a worker (SENT), or is being put into
+ * another queue before its acknowledgement (PUTTING, or PUT_LATER when that failed). When the
+ * connection is lost, the server gives all of them to others: what is with a worker stays as an
+ * orphan, whose outcome changes nothing, and the rest is dropped.
+ *
+ *     WAITING -> SENT -> free
+ *        |        |
+ *        +--------+--> PUTTING <-> PUT_LATER
+ *                         |
+ *                         +-> free
+ */
+#ifndef DELIVERIES_H
+#define DELIVERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "envelope.h"
+
+#define DELIVERY_NONE UINT32_MAX
+
+enum delivery_state {
+    DELIVERY_FREE,
+    DELIVERY_WAITING,
+    DELIVERY_SENT,
+    DELIVERY_PUTTING,
+    DELIVERY_PUT_LATER,
+};
+
+struct delivery {
+    uint64_t number; /* of the server, for acknowledgements; 0 = orphan */
+    uint32_t state;  /* enum delivery_state */
+    uint32_t next;
+    uint32_t queue; /* index of the queue that it came from */
+    struct envelope envelope;
+    char *bytes; /* owned: the properties as the server sent them, then the payload */
+    size_t properties_size;
+    size_t size; /* of the payload */
+
+    /* of PUTTING and PUT_LATER */
+    bool is_dead;
+    uint32_t attempt;  /* of a retry: the next one */
+    uint64_t delay_ms; /* of a retry */
+    char reason[32];   /* of a dead letter */
+    char detail[64];
+};
+
+struct deliveries {
+    struct delivery *items; /* owned */
+    uint32_t capacity;
+    uint32_t free_first;
+    uint32_t counts[DELIVERY_PUT_LATER + 1]; /* by state */
+};
+
+/* A line of deliveries that wait. */
+struct delivery_line {
+    uint32_t first, last; /* DELIVERY_NONE = empty */
+};
+
+/* WEIR_ENOMEM. */
+int deliveries_init(struct deliveries *deliveries, uint32_t capacity);
+void deliveries_finish(struct deliveries *deliveries);
+/* A new delivery, WAITING in no line, with room for both sizes; DELIVERY_NONE: none is free, or
+ * memory is out. */
+uint32_t deliveries_add(struct deliveries *deliveries, size_t properties_size, size_t size);
+void deliveries_remove(struct deliveries *deliveries, uint32_t index);
+void deliveries_move(struct deliveries *deliveries, uint32_t index, enum delivery_state state);
+/* Those that the server has not seen settled. */
+uint32_t deliveries_unsettled(const struct deliveries *deliveries);
+/* The connection is lost. The caller empties its lines. */
+void deliveries_orphan(struct deliveries *deliveries);
+
+void delivery_line_append(struct deliveries *deliveries, struct delivery_line *line,
+                          uint32_t index);
+void delivery_line_prepend(struct deliveries *deliveries, struct delivery_line *line,
+                           uint32_t index);
+uint32_t delivery_line_take(struct deliveries *deliveries, struct delivery_line *line);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * link.h - one connection to one of several servers, with one channel.
+ *
+ * Connecting waits, for `timeout` at each step and server, and so does a write to a server that
+ * reads nothing. Everything that the server sends is read when the descriptor is readable. After a
+ * failure the link is down and `error` says why; its user connects again after link_backoff_ms.
+ */
+#ifndef LINK_H
+#define LINK_H
+
+#include <amqp.h>
+
+#include "address.h"
+#include "settings.h"
+
+#define LINK_CHANNEL ((amqp_channel_t)1)
+#define LINK_ERROR_MAX 400u
+
+struct link {
+    const struct amqp_settings *settings; /* borrowed */
+    amqp_connection_state_t connection;   /* owned; NULL = down */
+    struct address address;               /* of the present server */
+    uint32_t server;                      /* its index in `servers` */
+    uint32_t failures;                    /* to connect, one after the other */
+    uint64_t random;
+    bool is_blocked;            /* the server takes no publishings, since a resource is scarce */
+    bool is_refused;            /* the last failure: a server answered, and refused */
+    uint64_t losses;            /* connections that were lost */
+    uint64_t server_timeout_ms; /* how long a piece may be unsettled, once the server has said it */
+    char error[LINK_ERROR_MAX]; /* why the link is down, for people */
+};
+
+/* Borrows the settings until link_finish. */
+void link_init(struct link *link, const struct amqp_settings *settings);
+/* Ends the connection in order when there is one. Legal twice. */
+void link_finish(struct link *link);
+
+/*
+ * Tries each server once, from the present one on, until one has logged in and opened the channel,
+ * with confirms. Returns 0, or WEIR_EINVALID with `error`. Borrows the name of the connection.
+ */
+int link_connect(struct link *link, const char *name);
+/* Ends the connection at once; the next try begins with the next server. */
+void link_drop(struct link *link);
+/* As printf: puts the reason of a failure into `error`. Returns WEIR_EINVALID. */
+WEIR_PRINTF(2, 3) int link_fail(struct link *link, const char *format, ...);
+/* The same, with the answer of the server to the last call that waits for one. 0: it is good. */
+int link_check(struct link *link, const char *what);
+
+/* How long to wait before the next link_connect: it doubles up to `backoff_max`, with jitter. */
+uint64_t link_backoff_ms(struct link *link);
+/* The descriptor to watch. */
+int link_descriptor(const struct link *link);
+/*
+ * Reads one frame, without waiting, and sends a heartbeat when one is due. Returns 1; 0: there is
+ * none now; WEIR_EINVALID with `error`: the connection is lost, or the server has closed it or the
+ * channel, or it has returned a publishing that no queue takes. Borrows from the link until
+ * link_release.
+ */
+int link_read(struct link *link, amqp_frame_t *out_frame);
+/* Frees what link_read has lent. */
+void link_release(struct link *link);
+
+/* "host:port", for people. */
+void link_name_server(const struct link *link, char *out, size_t size);
+
+#endif

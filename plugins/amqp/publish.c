@@ -1,0 +1,365 @@
+/*
+ * amqp.publish - puts each message into a queue of a server, and is done when the server has it.
+ *
+ * A message is kept until the server confirms it. What the server refuses, and what was not
+ * confirmed when a connection was lost, is published again with the same id; meanwhile the worker
+ * takes no new message, so its mailbox fills and its senders find no room.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "confirms.h"
+#include "envelope.h"
+#include "queue.h"
+#include "session.h"
+
+#define LENGTH_MS 5000u /* between two questions for the length of the queue */
+#define RUN_SIZE 16u    /* bytes of the id of a run */
+#define NONE UINT32_MAX
+
+/* A message that is kept. */
+struct piece {
+    const struct weir_message *message; /* NULL = free */
+    uint64_t serial;
+    uint32_t next; /* in its list */
+};
+
+struct list {
+    uint32_t first, last; /* NONE = empty */
+};
+
+struct publisher {
+    const struct amqp_settings *settings; /* borrowed until close */
+    struct session session;
+    struct confirms confirms;
+    struct piece *pieces; /* owned: `window` */
+    struct list free;
+    struct list unsent;   /* in the order in which they are to be published */
+    struct list refused;  /* by the server; they wait for the timer */
+    bool rests;           /* the timer of `refused` runs */
+    bool probes;          /* one piece is sent, to see whether the queue has room again */
+    uint32_t rests_count; /* rests since the last confirm */
+    char run[2 * RUN_SIZE + 1];
+    uint64_t serial;
+
+    uint64_t confirmed;
+    uint64_t refusals;
+    uint64_t again; /* published once more after a lost connection */
+    uint32_t length;
+};
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static void append(struct publisher *state, struct list *list, uint32_t index)
+{
+    state->pieces[index].next = NONE;
+    if (list->first == NONE)
+        list->first = index;
+    else
+        state->pieces[list->last].next = index;
+    list->last = index;
+}
+
+static uint32_t take_first(struct publisher *state, struct list *list)
+{
+    uint32_t index = list->first;
+
+    if (index != NONE)
+        list->first = state->pieces[index].next;
+    return index;
+}
+
+/* Puts `front` before what `list` has; `front` is empty then. */
+static void prepend_all(struct publisher *state, struct list *list, struct list *front)
+{
+    if (front->first == NONE)
+        return;
+    state->pieces[front->last].next = list->first;
+    if (list->first == NONE)
+        list->last = front->last;
+    list->first = front->first;
+    front->first = NONE;
+}
+
+/* --- publishing ------------------------------------------------------------------------------- */
+
+/* While the queue refuses or no server is there, the worker takes no new message. */
+static void set_demand(struct weir_self *self, struct publisher *state)
+{
+    bool takes = session_is_up(&state->session) && !state->session.link.is_blocked &&
+                 !state->rests && !state->probes;
+
+    (void)weir_set_demand(self, takes ? state->settings->window : 0);
+}
+
+static void write_id(const struct publisher *state, const struct piece *piece, char *out)
+{
+    if (state->settings->id == AMQP_ID_OF_KEY && piece->message->key != 0)
+        (void)snprintf(out, ENVELOPE_ID_MAX, "key:%016" PRIx64, piece->message->key);
+    else
+        (void)snprintf(out, ENVELOPE_ID_MAX, "%s:%" PRIu64, state->run, piece->serial);
+}
+
+/* False: the connection is lost. */
+static bool publish(struct publisher *state, uint32_t index)
+{
+    const struct piece *piece = &state->pieces[index];
+    const struct weir_message *message = piece->message;
+    amqp_bytes_t body = { message->size, message->data };
+    struct envelope_sent envelope;
+    char id[ENVELOPE_ID_MAX];
+    int status;
+
+    write_id(state, piece, id);
+    envelope_write(&envelope, message->tag ? message->tag->name : NULL, message->key, 1, id);
+    confirms_add(&state->confirms, index);
+    status = amqp_basic_publish(state->session.link.connection, LINK_CHANNEL, amqp_empty_bytes,
+                                amqp_cstring_bytes(state->settings->queue), 1, 0,
+                                &envelope.properties, body);
+    if (status == AMQP_STATUS_OK)
+        return true;
+    (void)link_fail(&state->session.link, "%s", amqp_error_string2(status));
+    return false;
+}
+
+static void publish_all(struct weir_self *self, struct publisher *state)
+{
+    while (session_is_up(&state->session) && !state->session.link.is_blocked && !state->rests &&
+           state->unsent.first != NONE && confirms_has_room(&state->confirms) &&
+           (!state->probes || confirms_is_empty(&state->confirms))) {
+        if (!publish(state, take_first(state, &state->unsent)))
+            session_lose(self, &state->session);
+    }
+    set_demand(self, state);
+}
+
+/* --- confirms --------------------------------------------------------------------------------- */
+
+static void on_rested(struct weir_self *self, void *memory, void *context)
+{
+    struct publisher *state = memory;
+
+    (void)context;
+    state->rests = false;
+    prepend_all(state, &state->unsent, &state->refused);
+    publish_all(self, state);
+}
+
+/* The queue is full, or cannot take the piece now. */
+static void on_refused(struct weir_self *self, struct publisher *state, uint32_t index)
+{
+    uint32_t doublings = state->rests_count < 16 ? state->rests_count : 16;
+    uint64_t wait = (uint64_t)10 << doublings;
+
+    append(state, &state->refused, index);
+    state->refusals++;
+    if (state->rests)
+        return;
+    if (wait > state->settings->refused_wait)
+        wait = state->settings->refused_wait;
+    state->rests_count++;
+    state->probes = true;
+    state->rests = weir_after(self, wait, on_rested, NULL, NULL) == 0;
+}
+
+static void on_confirmed(struct weir_self *self, struct publisher *state, uint32_t index)
+{
+    struct piece *piece = &state->pieces[index];
+    const struct weir_message *message = piece->message;
+
+    piece->message = NULL;
+    append(state, &state->free, index);
+    state->confirmed++;
+    if (!state->rests) {
+        state->probes = false;
+        state->rests_count = 0;
+    }
+    (void)weir_settle(self, message, WEIR_DONE);
+}
+
+static bool on_frame(struct weir_self *self, void *user, const amqp_frame_t *frame)
+{
+    struct publisher *state = user;
+    const amqp_method_t *method = &frame->payload.method;
+    const amqp_basic_ack_t *ack = method->decoded;
+    const amqp_basic_nack_t *nack = method->decoded;
+    uint32_t index;
+
+    if (frame->frame_type != AMQP_FRAME_METHOD)
+        return true;
+    if (method->id == AMQP_BASIC_ACK_METHOD) {
+        while (confirms_take(&state->confirms, ack->delivery_tag, ack->multiple, &index))
+            on_confirmed(self, state, index);
+    } else if (method->id == AMQP_BASIC_NACK_METHOD) {
+        while (confirms_take(&state->confirms, nack->delivery_tag, nack->multiple, &index))
+            on_refused(self, state, index);
+    } else if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD) {
+        state->length = ((const amqp_queue_declare_ok_t *)method->decoded)->message_count;
+    }
+    return true;
+}
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+static int begin(void *user)
+{
+    struct publisher *state = user;
+
+    confirms_reset(&state->confirms);
+    return queue_declare(&state->session.link, state->settings->queue);
+}
+
+/* Publishes what may be published now. */
+static void go_on(struct weir_self *self, void *user)
+{
+    struct publisher *state = user;
+
+    publish_all(self, state);
+    weir_progress(self, "published", state->confirmed, 0);
+    weir_progress(self, "refused", state->refusals, 0);
+}
+
+/* What was not confirmed goes first, in the order in which it was published. */
+static void on_lost(struct weir_self *self, void *user)
+{
+    struct publisher *state = user;
+    struct list lost = { NONE, NONE };
+    uint32_t index;
+
+    while (confirms_take(&state->confirms, 0, true, &index)) {
+        append(state, &lost, index);
+        state->again++;
+    }
+    prepend_all(state, &state->unsent, &state->refused);
+    prepend_all(state, &state->unsent, &lost);
+    set_demand(self, state);
+}
+
+static const struct session_calls calls = { begin, on_frame, go_on, on_lost };
+
+static void ask_length(struct weir_self *self, void *memory, void *context)
+{
+    struct publisher *state = memory;
+
+    (void)context;
+    if (session_is_up(&state->session) && !state->session.link.is_blocked &&
+        queue_ask_length(&state->session.link, state->settings->queue) != 0)
+        session_lose(self, &state->session);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void release(struct publisher *state)
+{
+    session_finish(&state->session);
+    confirms_finish(&state->confirms);
+    free(state->pieces);
+}
+
+static int init(struct publisher *state, const struct amqp_settings *settings)
+{
+    unsigned char run[RUN_SIZE];
+    int status;
+
+    state->settings = settings;
+    session_init(&state->session, settings, &calls, state);
+    state->free = state->unsent = state->refused = (struct list){ NONE, NONE };
+    state->pieces = calloc(settings->window, sizeof *state->pieces);
+    status = confirms_init(&state->confirms, 4 * settings->window);
+    if (!state->pieces || status != 0 || getrandom(run, sizeof run, 0) != (ssize_t)sizeof run)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < settings->window; i++)
+        append(state, &state->free, i);
+    for (size_t i = 0; i < RUN_SIZE; i++)
+        (void)snprintf(state->run + 2 * i, 3, "%02x", run[i]);
+    return 0;
+}
+
+static int publish_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct publisher *state = memory;
+    int status = init(state, settings);
+
+    if (status == 0 && weir_every(self, LENGTH_MS, ask_length, NULL, NULL) != 0)
+        status = WEIR_ENOMEM;
+    if (status == 0)
+        status = session_start(self, &state->session);
+    if (status != 0)
+        release(state);
+    return status;
+}
+
+static int publish_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct publisher *state = memory;
+    uint32_t index = take_first(state, &state->free);
+
+    if (index == NONE) { /* the demand is at most `window` */
+        weir_retry_after(self, 10);
+        return WEIR_RETRY;
+    }
+    state->pieces[index].message = message;
+    state->pieces[index].serial = ++state->serial;
+    append(state, &state->unsent, index);
+    publish_all(self, state);
+    return WEIR_KEEP;
+}
+
+static void publish_close(struct weir_self *self, void *memory, int reason)
+{
+    (void)self;
+    (void)reason;
+    release(memory);
+}
+
+static void publish_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct publisher *state = memory;
+
+    (void)self;
+    session_inspect(&state->session, out);
+    weir_inspect_add(out, "queue_length", "%" PRIu32, state->length);
+    weir_inspect_add(out, "unconfirmed", "%" PRIu64, state->confirms.next - state->confirms.first);
+    weir_inspect_add(out, "confirmed", "%" PRIu64, state->confirmed);
+    weir_inspect_add(out, "refused", "%" PRIu64, state->refusals);
+    weir_inspect_add(out, "published_again", "%" PRIu64, state->again);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void publish_check(const void *memory, struct weir_report *report)
+{
+    settings_check(memory, report);
+}
+
+/* In the order of enum amqp_id. */
+static const char *const ids[] = { "run", "key", NULL };
+
+static const struct weir_option options[] = {
+    SETTINGS_OF_BOTH,
+    WEIR_OPTION_U32(struct amqp_settings, window, .fallback = "100", .min = 1, .max = WINDOW_MAX,
+                    .help = "messages that are published and not confirmed"),
+    WEIR_OPTION_ENUM(struct amqp_settings, id, .fallback = "run", .choices = ids,
+                     .help = "of a piece: run and number, or the key of the message"),
+    WEIR_OPTION_DURATION(struct amqp_settings, refused_wait, .fallback = "250ms", .min = 10,
+                         .max = 60000,
+                         .help = "at most, before a full queue is tried again; it begins at 10ms"),
+    { 0 },
+};
+
+const struct weir_behaviour amqp_publish = {
+    .name = "publish",
+    .summary = "puts messages into a queue of RabbitMQ, for workers of any host",
+    .options = options,
+    .settings_size = sizeof(struct amqp_settings),
+    .state_size = sizeof(struct publisher),
+    .flags = WEIR_BLOCKING,
+    .in_hand = WINDOW_MAX,
+    .check = publish_check,
+    .open = publish_open,
+    .handle = publish_handle,
+    .close = publish_close,
+    .inspect = publish_inspect,
+};

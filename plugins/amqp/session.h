@@ -1,0 +1,49 @@
+/*
+ * session.h - keeps a link up for a behaviour: reads its frames, sends its heartbeats, connects
+ * again after a failure.
+ *
+ * Life: session_init .. session_start .. session_finish. All calls are of one actor.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "link.h"
+
+/* What a behaviour does with its session. `user` is the pointer that session_init got. */
+struct session_calls {
+    /* A server has logged in: declares what the behaviour uses. 0, or WEIR_EINVALID with the
+     * link's error. */
+    int (*begin)(void *user);
+    /* Takes one frame, which it borrows. False, with the link's error: the connection is lost. */
+    bool (*take)(struct weir_self *self, void *user, const amqp_frame_t *frame);
+    /* Frames were read, or the link has come up or gone down. */
+    void (*ready)(struct weir_self *self, void *user);
+    /* The link goes down: what is not settled at the server belongs to others. */
+    void (*lost)(struct weir_self *self, void *user);
+};
+
+struct session {
+    struct link link;
+    const struct session_calls *calls; /* const */
+    void *user;
+    uint64_t watch;  /* 0 = none */
+    bool reconnects; /* a timer runs until the next try to connect */
+    bool is_leaving; /* connects no more */
+};
+
+/* Borrows the settings and the user until session_finish. */
+void session_init(struct session *session, const struct amqp_settings *settings,
+                  const struct session_calls *calls, void *user);
+/* Ends the connection in order. Legal twice. */
+void session_finish(struct session *session);
+/* For `open`: connects, or returns a status after weir_reason. Without `must_connect` a server that
+ * is not there is tried again later. */
+int session_start(struct weir_self *self, struct session *session);
+/* True while there is a connection. */
+bool session_is_up(const struct session *session);
+/* The connection is lost, for the reason in the link's error. */
+void session_lose(struct weir_self *self, struct session *session);
+/* Adds the figures that both behaviours have. */
+void session_inspect(const struct session *session, struct weir_inspection *out);
+
+#endif

@@ -1,0 +1,186 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "consumer.h"
+#include "queue.h"
+
+#define AGAIN_MS 1000u /* before a piece that no queue took is put there again */
+#define NAME_SIZE 256u
+
+/* --- settling at the server ------------------------------------------------------------------- */
+
+bool consumer_is_written(struct consumer *state, int status)
+{
+    if (status == AMQP_STATUS_OK)
+        return true;
+    (void)link_fail(&state->session.link, "%s", amqp_error_string2(status));
+    return false;
+}
+
+bool consumer_acknowledge(struct consumer *state, uint32_t index)
+{
+    uint64_t number = state->deliveries.items[index].number;
+
+    deliveries_remove(&state->deliveries, index);
+    state->acknowledged++;
+    return consumer_is_written(
+        state, amqp_basic_ack(state->session.link.connection, LINK_CHANNEL, number, 0));
+}
+
+bool consumer_give_back(struct consumer *state, uint32_t index)
+{
+    uint64_t number = state->deliveries.items[index].number;
+
+    deliveries_remove(&state->deliveries, index);
+    return consumer_is_written(
+        state, amqp_basic_reject(state->session.link.connection, LINK_CHANNEL, number, 1));
+}
+
+/* --- putting a piece into another queue ------------------------------------------------------- */
+
+/* Where a piece goes: an exchange and a key. */
+struct target {
+    char exchange[NAME_SIZE];
+    char key[NAME_SIZE];
+};
+
+static bool find_target(struct consumer *state, const struct delivery *delivery, struct target *out)
+{
+    const char *queue = state->queues[delivery->queue].name;
+
+    if (delivery->is_dead) {
+        (void)snprintf(out->key, sizeof out->key, "%s", queue);
+        return settings_dead_name(state->settings, queue, out->exchange, sizeof out->exchange) >= 0;
+    }
+    out->exchange[0] = '\0';
+    return queue_declare_retry(&state->session.link, queue, delivery->delay_ms, out->key,
+                               sizeof out->key) == 0;
+}
+
+static bool change_properties(const struct consumer *state, const struct delivery *delivery,
+                              const char *expiration, amqp_pool_t *pool,
+                              amqp_basic_properties_t **out)
+{
+    amqp_bytes_t raw = { delivery->properties_size, delivery->bytes };
+    struct envelope_change change = { .attempt = 0 };
+
+    if (delivery->is_dead) {
+        change.reason = delivery->reason;
+        change.detail = delivery->detail;
+        change.host = state->host;
+    } else {
+        change.attempt = delivery->attempt;
+        change.expiration = expiration;
+    }
+    return amqp_decode_properties(AMQP_BASIC_CLASS, pool, raw, (void **)out) >= 0 &&
+           envelope_change(*out, &change, pool);
+}
+
+static bool publish(struct consumer *state, uint32_t index, const struct target *target,
+                    amqp_basic_properties_t *properties)
+{
+    const struct delivery *delivery = &state->deliveries.items[index];
+    amqp_bytes_t body = { delivery->size, delivery->bytes + delivery->properties_size };
+
+    confirms_add(&state->confirms, index);
+    return consumer_is_written(
+        state, amqp_basic_publish(state->session.link.connection, LINK_CHANNEL,
+                                  amqp_cstring_bytes(target->exchange),
+                                  amqp_cstring_bytes(target->key), 1, 0, properties, body));
+}
+
+static void put_later(struct consumer *state, uint32_t index)
+{
+    deliveries_move(&state->deliveries, index, DELIVERY_PUT_LATER);
+}
+
+/* The acknowledgement follows when the server has confirmed that the other queue has the piece. */
+static bool put(struct consumer *state, uint32_t index)
+{
+    struct delivery *delivery = &state->deliveries.items[index];
+    amqp_basic_properties_t *properties;
+    struct target target;
+    char expiration[24];
+    amqp_pool_t pool;
+    bool is_up = true;
+
+    if (state->session.link.is_blocked || !confirms_has_room(&state->confirms)) {
+        put_later(state, index);
+        return true;
+    }
+    if (!find_target(state, delivery, &target))
+        return false;
+    (void)snprintf(expiration, sizeof expiration, "%" PRIu64, delivery->delay_ms);
+    init_amqp_pool(&pool, 1024);
+    if (change_properties(state, delivery, expiration, &pool, &properties)) {
+        deliveries_move(&state->deliveries, index, DELIVERY_PUTTING);
+        is_up = publish(state, index, &target, properties);
+    } else {
+        put_later(state, index);
+    }
+    empty_amqp_pool(&pool);
+    return is_up;
+}
+
+static void put_again(struct weir_self *self, void *memory, void *context)
+{
+    struct consumer *state = memory;
+
+    (void)context;
+    state->puts_later = false;
+    for (uint32_t i = 0; i < state->deliveries.capacity && session_is_up(&state->session); i++)
+        if (state->deliveries.items[i].state == DELIVERY_PUT_LATER && !put(state, i))
+            session_lose(self, &state->session);
+}
+
+void consumer_watch_puts(struct weir_self *self, struct consumer *state)
+{
+    if (!state->puts_later && state->deliveries.counts[DELIVERY_PUT_LATER] > 0)
+        state->puts_later = weir_after(self, AGAIN_MS, put_again, NULL, NULL) == 0;
+}
+
+bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t index,
+                   const char *reason, const char *detail)
+{
+    struct delivery *delivery = &state->deliveries.items[index];
+    char name[NAME_SIZE] = "";
+
+    delivery->is_dead = true;
+    (void)snprintf(delivery->reason, sizeof delivery->reason, "%s", reason);
+    (void)snprintf(delivery->detail, sizeof delivery->detail, "%s", detail);
+    (void)settings_dead_name(state->settings, state->queues[delivery->queue].name, name,
+                             sizeof name);
+    weir_log(self, WEIR_LOG_WARNING, "dead letter goes to the server", weir_str("queue", name),
+             weir_str("id", delivery->envelope.id),
+             weir_uint("attempt", delivery->envelope.attempt), weir_str("reason", reason),
+             weir_str("detail", detail));
+    state->buried++;
+    return put(state, index);
+}
+
+bool consumer_put_off(struct consumer *state, uint32_t index, const struct weir_outcome *outcome)
+{
+    struct delivery *delivery = &state->deliveries.items[index];
+
+    state->retried++;
+    if (outcome->delay_ms == 0)
+        return consumer_give_back(state, index);
+    delivery->is_dead = false;
+    delivery->attempt = outcome->attempt + 1;
+    delivery->delay_ms = outcome->delay_ms < QUEUE_RETRY_MAX_MS ? outcome->delay_ms
+                                                                : QUEUE_RETRY_MAX_MS;
+    return put(state, index);
+}
+
+bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken)
+{
+    uint32_t index;
+
+    while (confirms_take(&state->confirms, number, multiple, &index)) {
+        if (!is_taken)
+            put_later(state, index);
+        else if (!consumer_acknowledge(state, index))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,53 @@
+#include "access_log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_SIZE 4096 /* PIPE_BUF; a longer URI is cut */
+#define URI_SIZE_MAX 3800
+
+int access_log_open(const struct server *server)
+{
+    const char *path = server->settings->access_log;
+
+    return path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640) : -1;
+}
+
+static void write_time(char *text, size_t size)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+
+    if (!gmtime_r(&now, &utc) || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        text[0] = '\0';
+}
+
+/* Quotes, backslashes and bytes that do not print become `?`. */
+static void clean(const char *uri, char *out, size_t size)
+{
+    size_t i;
+
+    for (i = 0; uri[i] && i + 1 < size; i++)
+        out[i] = uri[i] > ' ' && uri[i] < 0x7f && uri[i] != '"' && uri[i] != '\\' ? uri[i] : '?';
+    out[i] = '\0';
+}
+
+void access_log_write(const struct server *server, const struct exchange *exchange)
+{
+    char line[LINE_SIZE], uri[URI_SIZE_MAX], when[32];
+    uint64_t time_ms = weir_now_ms(server->self) - exchange->start_ms;
+    int size;
+
+    if (server->access_log < 0)
+        return;
+    write_time(when, sizeof when);
+    clean(exchange->uri, uri, sizeof uri);
+    size = snprintf(line, sizeof line, "%s %s \"%.16s %s\" %u %zu %llu\n", when,
+                    exchange->connection->peer, exchange->method ? exchange->method : "-", uri,
+                    exchange->status ? exchange->status : 499, exchange->answer_size,
+                    (unsigned long long)time_ms);
+    if (write(server->access_log, line, (size_t)size) < 0)
+        return; /* a full disk stops no request */
+}

@@ -1,0 +1,372 @@
+/*
+ * http.client - fetches a URL for each message.
+ */
+#include "client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../files/files.h"
+#include "fetch.h"
+#include "http.h"
+#include "settling.h"
+#include "target.h"
+
+#define METHOD_SIZE_MAX 16u
+#define HEADER_SIZE_MAX 8192u
+#define LOOK_MS 1000u             /* between two looks at whether the answers are wanted */
+#define AGAIN_MS 100u             /* before another try to send an answer, or to start a fetch */
+#define NOISE 0x9e3779b97f4a7c15u /* never 0 */
+
+/* --- looking after fetches -------------------------------------------------------------------- */
+
+static void look(struct weir_self *self, void *memory, void *context);
+
+static bool is_any_sending(const struct client *client)
+{
+    for (const struct fetch *fetch = client->first; fetch; fetch = fetch->next)
+        if (fetch->is_sending)
+            return true;
+    return false;
+}
+
+/* Without memory for the timer the next message arms it. */
+static void look_later(struct weir_self *self, struct client *client)
+{
+    if (client->look || client->fetch_count == 0)
+        return;
+    if (weir_after(self, is_any_sending(client) ? AGAIN_MS : LOOK_MS, look, NULL, &client->look) !=
+        0)
+        client->look = 0;
+}
+
+static void look_at(struct weir_self *self, struct client *client, struct fetch *fetch)
+{
+    if (fetch->is_sending) {
+        settling_send(self, fetch);
+    } else if (!weir_is_wanted(self, fetch->message)) {
+        engine_remove(self, &client->engine, fetch->easy);
+        settling_give_up(self, fetch);
+    }
+}
+
+static void look(struct weir_self *self, void *memory, void *context)
+{
+    struct client *client = memory;
+
+    (void)context;
+    client->look = 0;
+    for (struct fetch *fetch = client->first, *next; fetch; fetch = next) {
+        next = fetch->next;
+        look_at(self, client, fetch);
+    }
+    engine_look(self, &client->engine);
+    look_later(self, client);
+}
+
+static void ended(struct weir_self *self, void *memory, CURL *easy, CURLcode code)
+{
+    struct client *client = memory;
+    struct fetch *fetch = NULL;
+
+    (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &fetch);
+    settling_end(self, fetch, code);
+    if (is_any_sending(client) && client->look) {
+        (void)weir_cancel_timer(self, client->look);
+        client->look = 0;
+    }
+    look_later(self, client);
+}
+
+static int client_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct client *client = memory;
+    struct fetch *fetch = fetch_create(client, message);
+
+    if (!fetch || engine_add(self, &client->engine, fetch->easy) != 0) {
+        if (fetch)
+            fetch_destroy(fetch);
+        weir_reason(self, "no memory for a fetch");
+        weir_retry_after(self, AGAIN_MS);
+        return WEIR_RETRY;
+    }
+    look_later(self, client);
+    return WEIR_KEEP;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool add_header(struct client *client, const char *name, const char *value)
+{
+    char line[HEADER_SIZE_MAX];
+    struct curl_slist *longer;
+    int size = value[0] ? snprintf(line, sizeof line, "%s: %s", name, value)
+                        : snprintf(line, sizeof line, "%s;", name); /* libcurl: an empty value */
+
+    longer = size < (int)sizeof line ? curl_slist_append(client->headers, line) : NULL;
+    explicit_bzero(line, sizeof line);
+    if (longer)
+        client->headers = longer;
+    return longer != NULL;
+}
+
+static bool add_headers(struct client *client, const struct weir_map *map)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (!add_header(client, map->items[i].key, map->items[i].value))
+            return false;
+    return true;
+}
+
+static bool has_header(const struct weir_map *map, const char *name)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (strcasecmp(map->items[i].key, name) == 0)
+            return true;
+    return false;
+}
+
+/* libcurl would say that a body is a form, and would ask the server before it sends a large one. */
+static bool make_headers(struct client *client)
+{
+    const struct client_settings *settings = client->settings;
+    bool needs_type = client->has_body && !has_header(&settings->headers, "content-type") &&
+                      !has_header(&settings->secret_headers, "content-type");
+    struct curl_slist *first = curl_slist_append(NULL, "Expect:");
+
+    client->headers = first;
+    return first &&
+           (!needs_type || add_header(client, "Content-Type", "application/octet-stream")) &&
+           add_headers(client, &settings->headers) &&
+           add_headers(client, &settings->secret_headers);
+}
+
+static bool sends_body(const struct client_settings *settings)
+{
+    const char *method = settings->method;
+
+    if (settings->body != CLIENT_BODY_AUTO)
+        return settings->body == CLIENT_BODY_PAYLOAD;
+    return !target_takes_payload(settings->url) &&
+           (strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
+            strcmp(method, "PATCH") == 0);
+}
+
+static void release(struct client *client)
+{
+    engine_close(&client->engine);
+    curl_slist_free_all(client->headers);
+}
+
+static int start(struct weir_self *self, struct client *client)
+{
+    const struct client_settings *settings = client->settings;
+
+    client->line = weir_tag(self, FILES_LINE_TAG);
+    client->body_tag = weir_tag(self, HTTP_BODY_TAG);
+    client->response_tag = weir_tag(self, HTTP_RESPONSE_TAG);
+    if (!client->line || !client->body_tag || !client->response_tag || !make_headers(client))
+        return WEIR_ENOMEM;
+    (void)curl_multi_setopt(client->engine.multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+                            (long)settings->per_host);
+    return weir_set_demand(self, settings->parallel);
+}
+
+static int client_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct client *client = memory;
+    int status;
+
+    client->settings = settings;
+    client->noise = NOISE ^ weir_pid_of(self);
+    client->has_body = sends_body(client->settings);
+    (void)statuses_read(&client->done, &client->settings->done);
+    (void)statuses_read(&client->retry, &client->settings->retry);
+    status = engine_open(self, &client->engine, ended);
+    if (status == 0)
+        status = start(self, client);
+    if (status != 0)
+        release(client);
+    return status;
+}
+
+/* The host settles the messages that are left. */
+static void client_close(struct weir_self *self, void *memory, int reason)
+{
+    struct client *client = memory;
+
+    (void)reason;
+    while (client->first) {
+        struct fetch *fetch = client->first;
+
+        if (!fetch->is_sending)
+            engine_remove(self, &client->engine, fetch->easy);
+        fetch_destroy(fetch);
+    }
+    release(client);
+}
+
+static void client_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    static const char *const names[] = { "no_answer",   "answers_1xx", "answers_2xx",
+                                         "answers_3xx", "answers_4xx", "answers_5xx" };
+    const struct client *client = memory;
+    const struct client_figures *figures = &client->figures;
+
+    (void)self;
+    weir_inspect_add(out, "fetching", "%u", client->fetch_count);
+    weir_inspect_add(out, "fetches", "%llu", (unsigned long long)figures->done);
+    weir_inspect_add(out, "retries", "%llu", (unsigned long long)figures->retried);
+    weir_inspect_add(out, "rejects", "%llu", (unsigned long long)figures->rejected);
+    weir_inspect_add(out, "bytes", "%llu", (unsigned long long)figures->bytes);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        weir_inspect_add(out, names[i], "%llu", (unsigned long long)figures->classes[i]);
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+static bool is_token(const char *text)
+{
+    return text[0] && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789!#$%&'*+-.^_`|~")] == '\0';
+}
+
+static bool is_printable(const char *text)
+{
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\t') || *text == 0x7f)
+            return false;
+    return true;
+}
+
+/* Does not print the value, which may be secret. */
+static void check_headers(const char *option, const struct weir_map *map,
+                          struct weir_report *report)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const char *name = map->items[i].key;
+
+        if (!is_token(name))
+            weir_report_error(report, option, "%s is no name of a header", name);
+        else if (!is_printable(map->items[i].value))
+            weir_report_error(report, option, "the value of %s has a control character", name);
+        else if (strlen(name) + strlen(map->items[i].value) + 4 > HEADER_SIZE_MAX)
+            weir_report_error(report, option, "%s is longer than %u bytes", name, HEADER_SIZE_MAX);
+    }
+}
+
+static void check_ends(const struct client_settings *settings, struct weir_report *report)
+{
+    struct statuses done, retry;
+    const char *wrong_done = statuses_read(&done, &settings->done);
+    const char *wrong_retry = statuses_read(&retry, &settings->retry);
+
+    if (wrong_done)
+        weir_report_error(report, "done", "%s is no status such as 204 or 2xx", wrong_done);
+    if (wrong_retry)
+        weir_report_error(report, "retry", "%s is not 429, 5xx, error or timeout", wrong_retry);
+    if (done.has_error || done.has_timeout)
+        weir_report_error(report, "done", "without an answer no message is done");
+    if (statuses_meet(&done, &retry))
+        weir_report_error(report, "retry", "a status is in `done`, too");
+}
+
+static bool is_url(const char *url)
+{
+    return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0 ||
+           strncmp(url, "{}", 2) == 0;
+}
+
+static void client_check(const void *memory, struct weir_report *report)
+{
+    const struct client_settings *settings = memory;
+
+    if (!is_url(settings->url))
+        weir_report_error(report, "url", "%s does not begin with http://, https:// or {}",
+                          settings->url);
+    if (!is_token(settings->method) || strlen(settings->method) > METHOD_SIZE_MAX)
+        weir_report_error(report, "method", "%s is no method", settings->method);
+    if (settings->body == CLIENT_BODY_PAYLOAD && strcmp(settings->method, "HEAD") == 0)
+        weir_report_error(report, "body", "HEAD has no body");
+    if (settings->backoff > settings->backoff_max)
+        weir_report_error(report, "backoff", "is longer than backoff_max");
+    check_headers("headers", &settings->headers, report);
+    check_headers("secret_headers", &settings->secret_headers, report);
+    check_ends(settings, report);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static const char *const bodies[] = { "auto", "payload", "none", NULL };
+static const char *const passes[] = { "body", "response", NULL };
+
+#define HOURS(count) ((int64_t)(count)*3600000)
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_STRING(struct client_settings, url, .required = true,
+                       .help = "{} is the payload, {payload} the same escaped, {key} the key"),
+    WEIR_OPTION_STRING(struct client_settings, method, .fallback = "GET", .help = "such as POST"),
+    WEIR_OPTION_ENUM(struct client_settings, body, .fallback = "auto", .choices = bodies,
+                     .help = "of the request; auto: the payload for POST, PUT and PATCH, unless "
+                             "the URL has it"),
+    WEIR_OPTION_MAP(struct client_settings, headers, .help = "of the request"),
+    WEIR_OPTION_MAP(struct client_settings, secret_headers, .secret = true,
+                    .help = "headers that are never printed"),
+    WEIR_OPTION_ENUM(struct client_settings, pass, .fallback = "body", .choices = passes,
+                     .help = "what the output and requesters get: the body, or http.response/1"),
+    WEIR_OPTION_DURATION(struct client_settings, timeout, .fallback = "30s", .min = 1,
+                         .max = HOURS(24), .help = "of one try, from its start to the last byte"),
+    WEIR_OPTION_DURATION(struct client_settings, connect_timeout, .fallback = "5s", .min = 1,
+                         .max = HOURS(1), .help = "of the name look-up, the connection and TLS"),
+    WEIR_OPTION_SIZE(struct client_settings, response_max, .fallback = "1MiB", .max = 1 << 30,
+                     .help = "a larger body rejects the message"),
+    WEIR_OPTION_U32(struct client_settings, redirects, .fallback = "0", .max = 50,
+                    .help = "redirects that are followed"),
+    WEIR_OPTION_U32(struct client_settings, parallel, .fallback = "16", .min = 1,
+                    .max = CLIENT_PARALLEL_MAX, .help = "fetches of one worker at the same time"),
+    WEIR_OPTION_U32(struct client_settings, per_host, .fallback = "0", .max = CLIENT_PARALLEL_MAX,
+                    .help = "connections of one worker to one host; 0: no limit"),
+    WEIR_OPTION_LIST(struct client_settings, done, .fallback = "2xx", .max = 600,
+                     .help = "statuses after which the message is done"),
+    WEIR_OPTION_LIST(struct client_settings, retry, .fallback = "408,429,5xx,error,timeout",
+                     .max = 602, .help = "ends after which it is tried again; others reject it"),
+    WEIR_OPTION_DURATION(struct client_settings, backoff, .fallback = "1s", .min = 1,
+                         .max = HOURS(24),
+                         .help = "before the second try; twice as long each time"),
+    WEIR_OPTION_DURATION(struct client_settings, backoff_max, .fallback = "1m", .min = 1,
+                         .max = HOURS(24), .help = "the longest of them"),
+    WEIR_OPTION_DURATION(struct client_settings, retry_after_max, .fallback = "5m",
+                         .max = HOURS(24), .help = "a longer Retry-After rejects the message"),
+    WEIR_OPTION_BOOL(struct client_settings, verify, .fallback = "true",
+                     .help = "check the certificate of the server"),
+    WEIR_OPTION_STRING(struct client_settings, ca,
+                       .help = "PEM file of the authorities; default: those of the system"),
+    WEIR_OPTION_STRING(struct client_settings, proxy,
+                       .help = "URL of a proxy, or `environment`; default: none"),
+    WEIR_OPTION_STRING(struct client_settings, socket,
+                       .help = "Unix socket that is connected to instead of the host"),
+    WEIR_OPTION_STRING(struct client_settings, user_agent, .fallback = "weir",
+                       .help = "of the request"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "each answer, as http.body/1 or http.response/1; not for requests" },
+    { 0 },
+};
+
+const struct weir_behaviour http_client = {
+    .name = "client",
+    .summary = "fetches a URL for each message",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct client_settings),
+    .state_size = sizeof(struct client),
+    .in_hand = CLIENT_PARALLEL_MAX,
+    .check = client_check,
+    .open = client_open,
+    .handle = client_handle,
+    .close = client_close,
+    .inspect = client_inspect,
+};

@@ -1,0 +1,546 @@
+/*
+ * http.server - a gateway: each HTTP request becomes a request to a pool.
+ */
+#include "server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "access_log.h"
+#include "exchange.h"
+#include "http.h"
+#include "listener.h"
+#include "tls.h"
+
+#define ROUNDS_MAX 16u  /* calls of the library in one turn, so that others run, too */
+#define ACCEPTS_MAX 64u /* connections accepted in one turn */
+#define HANGUPS_MAX 64
+#define LOOK_MS 250u     /* between two looks at the deadlines */
+#define SCARCE_MS 100u   /* before accepting again, when descriptors or memory are out */
+#define GRACE_MS 500u    /* for a request that is on its way when the source leaves */
+#define FLUSHES_MAX 100u /* rounds in which the answers of a server that ends are sent */
+
+static void accept_some(struct server *server);
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+static void enter(struct weir_self *self, struct server *server)
+{
+    server->self = self;
+}
+
+static void run_again(struct weir_self *self, void *memory, void *context)
+{
+    struct server *server = memory;
+
+    (void)context;
+    enter(self, server);
+    server->has_timer = false;
+    server_run(server);
+}
+
+static void on_poller(struct weir_self *self, void *memory, void *context, int descriptor,
+                      int readiness)
+{
+    struct server *server = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    enter(self, server);
+    server->is_polling = false;
+    server_run(server);
+}
+
+static void run_later(struct server *server, uint64_t delay_ms)
+{
+    if (!server->has_timer)
+        server->has_timer = weir_after(server->self, delay_ms, run_again, NULL, NULL) == 0;
+}
+
+static bool is_due(struct server *server)
+{
+    MHD_UNSIGNED_LONG_LONG wait;
+
+    return MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0;
+}
+
+void server_run(struct server *server)
+{
+    uint32_t rounds = 0;
+
+    do
+        (void)MHD_run(server->daemon);
+    while (++rounds < ROUNDS_MAX && is_due(server));
+    if (is_due(server))
+        run_later(server, 0);
+    if (!server->is_polling)
+        server->is_polling = weir_watch(server->self, server->poller, WEIR_READABLE, on_poller,
+                                        NULL, NULL) == 0;
+    if (!server->is_polling)
+        run_later(server, SCARCE_MS);
+    accept_some(server);
+}
+
+/* --- clients that leave while they wait ------------------------------------------------------- */
+
+static void watch_hangups(struct server *server);
+
+static void on_hangups(struct weir_self *self, void *memory, void *context, int descriptor,
+                       int readiness)
+{
+    struct server *server = memory;
+    struct epoll_event events[HANGUPS_MAX];
+    int count;
+
+    (void)context;
+    (void)readiness;
+    enter(self, server);
+    server->sees_hangups = false;
+    count = epoll_wait(descriptor, events, HANGUPS_MAX, 0);
+    for (int i = 0; i < count; i++) {
+        const struct connection *connection = events[i].data.ptr;
+
+        exchange_lose(connection->exchange);
+    }
+    watch_hangups(server);
+}
+
+/* Without the watch, the next look at the deadlines tries again. */
+static void watch_hangups(struct server *server)
+{
+    if (!server->sees_hangups)
+        server->sees_hangups = weir_watch(server->self, server->hangups, WEIR_READABLE, on_hangups,
+                                          NULL, NULL) == 0;
+}
+
+/* --- accepting -------------------------------------------------------------------------------- */
+
+static void on_listener(struct weir_self *self, void *memory, void *context, int descriptor,
+                        int readiness)
+{
+    struct server *server = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    enter(self, server);
+    server->is_listening = false;
+    server_run(server);
+}
+
+/* Waits for the next connection. */
+static void listen_again(struct server *server)
+{
+    int status = weir_watch(server->self, server->listener, WEIR_READABLE, on_listener, NULL, NULL);
+
+    server->is_listening = status == 0 || status == WEIR_EEXISTS;
+    if (!server->is_listening)
+        run_later(server, SCARCE_MS);
+}
+
+static void report_scarce(struct server *server, int error)
+{
+    char text[128];
+
+    weir_log(server->self, WEIR_LOG_WARNING, "connections have to wait",
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    (void)connection_crowd_out(server);
+    run_later(server, SCARCE_MS);
+}
+
+/* False: nothing is accepted now. */
+static bool accept_one(struct server *server)
+{
+    struct sockaddr_storage peer = { 0 };
+    socklen_t size = sizeof peer;
+    int client = accept4(server->listener, (struct sockaddr *)&peer, &size,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (client >= 0) {
+        /* The library closes the socket when it cannot take it. */
+        (void)MHD_add_connection(server->daemon, client, (struct sockaddr *)&peer, size);
+        return true;
+    }
+    if (errno == ECONNABORTED || errno == EINTR)
+        return true;
+    if (errno == EAGAIN)
+        listen_again(server);
+    else
+        report_scarce(server, errno);
+    return false;
+}
+
+/* True when a client waits to be accepted. */
+static bool has_waiting(const struct server *server)
+{
+    struct pollfd look = { .fd = server->listener, .events = POLLIN };
+
+    return poll(&look, 1, 0) > 0;
+}
+
+/* Accepts while there is room. The kernel keeps other connections waiting. */
+static void accept_some(struct server *server)
+{
+    uint32_t accepted = 0;
+
+    if (server->is_listening || server->is_leaving || server->listener < 0)
+        return;
+    while (server->connection_count < server->settings->connections) {
+        if (accepted++ == ACCEPTS_MAX) {
+            run_later(server, 0);
+            return;
+        }
+        if (!accept_one(server))
+            return;
+    }
+    if (!has_waiting(server))
+        listen_again(server);
+    else if (connection_crowd_out(server))
+        run_later(server, 0);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void log_line(void *context, const char *format, va_list arguments)
+{
+    struct server *server = context;
+    char text[256];
+
+    if (!server->self)
+        return;
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    weir_log(server->self, WEIR_LOG_DEBUG, "libmicrohttpd", weir_str("text", text));
+}
+
+/* The library leaves the URI as it is. */
+static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *text)
+{
+    (void)context;
+    (void)handle;
+    return strlen(text);
+}
+
+static int start_library(struct weir_self *self, struct server *server)
+{
+    const struct server_settings *settings = server->settings;
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
+    struct tls tls = { 0 };
+    struct MHD_OptionItem end = { MHD_OPTION_END, 0, NULL };
+    struct MHD_OptionItem files[3] = { end, end, end };
+    const union MHD_DaemonInfo *info;
+
+    if (settings->certificate) {
+        if (!tls_read(self, settings, &tls))
+            return WEIR_EINVALID;
+        files[0] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, tls.certificate };
+        files[1] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, tls.key };
+    }
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, exchange_receive, server, MHD_OPTION_EXTERNAL_LOGGER, log_line,
+        server, MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_end, server, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)settings->connections + 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)settings->header_max, MHD_OPTION_ARRAY, files, MHD_OPTION_END);
+    tls_clear(&tls);
+    info = server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+    if (!info) {
+        weir_reason(self, "the HTTP library does not start%s",
+                    settings->certificate ? ": is the certificate valid for the key?" : "");
+        return WEIR_EINVALID;
+    }
+    server->poller = info->epoll_fd;
+    return 0;
+}
+
+static int open_listener(struct weir_self *self, struct server *server)
+{
+    struct address address;
+    char text[128];
+
+    if (!listener_parse(server->settings->listen, &address))
+        return WEIR_EINVALID; /* `check` reported it */
+    server->listener = listener_open(&address);
+    if (server->listener >= 0)
+        return 0;
+    weir_reason(self, "%s: %s", server->settings->listen, strerror_r(errno, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
+static int open_log(struct weir_self *self, struct server *server)
+{
+    char text[128];
+
+    server->access_log = access_log_open(server);
+    if (server->access_log >= 0 || !server->settings->access_log)
+        return 0;
+    weir_reason(self, "%s: %s", server->settings->access_log, strerror_r(errno, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
+static void close_one(int descriptor)
+{
+    if (descriptor >= 0)
+        (void)close(descriptor);
+}
+
+static void release(struct server *server)
+{
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    close_one(server->listener);
+    close_one(server->hangups);
+    close_one(server->access_log);
+}
+
+static int make_tags(struct weir_self *self, struct server *server)
+{
+    server->request_tag = weir_tag(self, HTTP_REQUEST_TAG);
+    server->body_tag = weir_tag(self, HTTP_BODY_TAG);
+    server->response_tag = weir_tag(self, HTTP_RESPONSE_TAG);
+    return server->request_tag && server->body_tag && server->response_tag ? 0 : WEIR_ENOMEM;
+}
+
+static int server_open(struct weir_self *self, const void *settings, void *memory)
+{
+    struct server *server = memory;
+    int status;
+
+    server->self = self;
+    server->settings = settings;
+    server->listener = server->access_log = -1;
+    server->hangups = epoll_create1(EPOLL_CLOEXEC);
+    status = server->hangups < 0 ? WEIR_ENOMEM : make_tags(self, server);
+    if (status == 0)
+        status = open_log(self, server);
+    if (status == 0)
+        status = open_listener(self, server);
+    if (status == 0)
+        status = start_library(self, server);
+    if (status != 0)
+        release(server);
+    return status;
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void look_at_deadlines(struct weir_self *self, void *memory, void *context)
+{
+    struct server *server = memory;
+
+    (void)context;
+    enter(self, server);
+    connection_expire(server);
+    watch_hangups(server);
+    weir_progress(self, "requests", server->figures.received, 0);
+    server_run(server);
+}
+
+/* Two sources of one host would share the socket of one address. The name is free when the source
+ * that this one replaces has ended, so not yet in `open`. */
+static int claim_address(struct weir_self *self, const struct server_settings *settings)
+{
+    char name[128];
+
+    if (snprintf(name, sizeof name, "http.server %s", settings->listen) >= (int)sizeof name ||
+        weir_name(self, name) == 0)
+        return 0;
+    weir_reason(self, "another source listens at %s", settings->listen);
+    return WEIR_EEXISTS;
+}
+
+static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
+{
+    struct server *server = memory;
+    int status;
+
+    (void)credit;
+    enter(self, server);
+    if (server->is_started)
+        return WEIR_WAIT;
+    status = claim_address(self, server->settings);
+    if (status != 0)
+        return status;
+    if (weir_every(self, LOOK_MS, look_at_deadlines, NULL, NULL) != 0)
+        return WEIR_ENOMEM;
+    server->is_started = true;
+    watch_hangups(server);
+    server_run(server);
+    weir_log(self, WEIR_LOG_INFO, "listening", weir_str("at", server->settings->listen));
+    return WEIR_WAIT;
+}
+
+static int server_leave(struct weir_self *self, void *memory)
+{
+    struct server *server = memory;
+
+    enter(self, server);
+    if (!server->is_leaving) {
+        server->is_leaving = true;
+        connection_shorten_idle(server, GRACE_MS);
+        server_run(server);
+    }
+    return server->is_started && server->connection_count > 0 ? WEIR_WAIT : WEIR_END;
+}
+
+static void server_reopen(struct weir_self *self, void *memory)
+{
+    struct server *server = memory;
+    int log = access_log_open(server);
+    char text[128];
+
+    if (log >= 0) {
+        close_one(server->access_log);
+        server->access_log = log;
+    } else if (server->settings->access_log) {
+        weir_log(self, WEIR_LOG_ERROR, "access log cannot be opened; the former file is kept",
+                 weir_str("reason", strerror_r(errno, text, sizeof text)));
+    }
+}
+
+/* The requests that the pool still has: the host does not wait for them any more. */
+static void abandon_all(struct server *server)
+{
+    for (struct connection *c = server->first; c; c = c->next)
+        if (c->phase == CONNECTION_ASKING)
+            exchange_abandon(c->exchange);
+    for (uint32_t i = 0; i < FLUSHES_MAX && server->connection_count > 0; i++) {
+        (void)MHD_run(server->daemon);
+        if (!is_due(server))
+            return;
+    }
+}
+
+static void server_close(struct weir_self *self, void *memory, int reason)
+{
+    struct server *server = memory;
+
+    (void)reason;
+    enter(self, server);
+    server->is_leaving = true;
+    abandon_all(server);
+    release(server);
+}
+
+static void server_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
+{
+    const struct server *server = memory;
+    const struct server_figures *figures = &server->figures;
+
+    (void)self;
+    weir_inspect_add(out, "connections", "%u", server->connection_count);
+    weir_inspect_add(out, "asking", "%u", server->asking);
+    weir_inspect_add(out, "body_bytes", "%llu", (unsigned long long)server->body_bytes);
+    weir_inspect_add(out, "received", "%llu", (unsigned long long)figures->received);
+    weir_inspect_add(out, "refused", "%llu", (unsigned long long)figures->refused);
+    weir_inspect_add(out, "cancelled", "%llu", (unsigned long long)figures->cancelled);
+    weir_inspect_add(out, "expired", "%llu", (unsigned long long)figures->expired);
+    weir_inspect_add(out, "crowded_out", "%llu", (unsigned long long)figures->crowded_out);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static void check_routes(const struct server_settings *settings, struct weir_report *report)
+{
+    for (size_t i = 0; i < settings->routes.count; i++)
+        if (settings->routes.items[i].key[0] != '/')
+            weir_report_error(report, "routes", "%s: a path begins with /",
+                              settings->routes.items[i].key);
+}
+
+static void server_check(const void *memory, struct weir_report *report)
+{
+    const struct server_settings *settings = memory;
+    struct address address;
+
+    if (!listener_parse(settings->listen, &address))
+        weir_report_error(report, "listen",
+                          "%s is no address: 127.0.0.1:8080, [::1]:8080, *:8080 or unix:/path",
+                          settings->listen);
+    if (!settings->certificate != !settings->key)
+        weir_report_error(report, NULL, "certificate and key need each other");
+    if (settings->token && !settings->token[0])
+        weir_report_error(report, "token", "is empty");
+    if (settings->health && settings->health[0] != '/')
+        weir_report_error(report, "health", "a path begins with /");
+    check_routes(settings, report);
+}
+
+static const char *const modes[] = { "reply", "accept", NULL };
+static const char *const passes[] = { "request", "body", NULL };
+
+#define MINUTES(count) ((int64_t)(count)*60000)
+#define MIB(count) ((int64_t)(count) << 20)
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_STRING(struct server_settings, listen, .fallback = "127.0.0.1:8080",
+                       .help = "127.0.0.1:8080, [::1]:8080, *:8080 or unix:/path"),
+    WEIR_OPTION_ENUM(struct server_settings, mode, .fallback = "reply", .choices = modes,
+                     .help = "answer with the worker's reply, or with 202 when the pool accepts"),
+    WEIR_OPTION_ENUM(struct server_settings, pass, .fallback = "request", .choices = passes,
+                     .help = "what the worker gets: http.request/1, or the body alone"),
+    WEIR_OPTION_MAP(struct server_settings, routes, .pools = true,
+                    .help = "path: pool; other paths go to the pool behind `to`"),
+    WEIR_OPTION_LIST(struct server_settings, headers,
+                     .help = "headers that the worker gets besides content-type"),
+    WEIR_OPTION_STRING(struct server_settings, content_type, .fallback = "application/octet-stream",
+                       .help = "of replies that are bytes alone"),
+    WEIR_OPTION_DURATION(struct server_settings, timeout, .fallback = "30s", .min = 1,
+                         .max = MINUTES(1440), .help = "then the client gets 504"),
+    WEIR_OPTION_DURATION(struct server_settings, retry_after, .fallback = "1s", .min = 1,
+                         .max = MINUTES(1440), .help = "Retry-After of a 503, in whole seconds"),
+    WEIR_OPTION_DURATION(struct server_settings, idle, .fallback = "15s", .min = 1,
+                         .max = MINUTES(60), .help = "until a connection has a request line"),
+    WEIR_OPTION_DURATION(struct server_settings, receive, .fallback = "30s", .min = 1,
+                         .max = MINUTES(1440), .help = "from the request line to the whole body"),
+    WEIR_OPTION_DURATION(struct server_settings, send, .fallback = "30s", .min = 1,
+                         .max = MINUTES(1440), .help = "until the client has taken the answer"),
+    WEIR_OPTION_U32(struct server_settings, connections, .fallback = "1000", .min = 1,
+                    .max = 1000000, .help = "more connections wait to be accepted"),
+    WEIR_OPTION_SIZE(struct server_settings, header_max, .fallback = "32KiB", .min = 1024,
+                     .max = MIB(16), .help = "memory of a connection, for the headers"),
+    WEIR_OPTION_SIZE(struct server_settings, body_max, .fallback = "1MiB", .max = MIB(1024),
+                     .help = "a larger body gets 413"),
+    WEIR_OPTION_SIZE(struct server_settings, bodies_max, .fallback = "64MiB", .min = 4096,
+                     .max = MIB(1048576), .help = "all bodies that are being received"),
+    WEIR_OPTION_STRING(struct server_settings, token, .secret = true,
+                       .help = "clients send it as `Authorization: Bearer TOKEN`"),
+    WEIR_OPTION_STRING(struct server_settings, certificate,
+                       .help = "PEM file of the certificates, for TLS"),
+    WEIR_OPTION_STRING(struct server_settings, key, .help = "PEM file of the private key"),
+    WEIR_OPTION_STRING(struct server_settings, health, .fallback = "/healthz",
+                       .help = "path that the server itself answers with 200, without a token"),
+    WEIR_OPTION_STRING(struct server_settings, access_log,
+                       .help = "file that gets a line for each request"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "each request, as http.request/1 or http.body/1" },
+    { 0 },
+};
+
+const struct weir_behaviour http_server = {
+    .name = "server",
+    .summary = "HTTP requests, answered by a pool; 503 when it is full",
+    .options = options,
+    .outputs = outputs,
+    .settings_size = sizeof(struct server_settings),
+    .state_size = sizeof(struct server),
+    .flags = WEIR_ENDLESS | WEIR_ASKING,
+    .check = server_check,
+    .open = server_open,
+    .produce = server_produce,
+    .close = server_close,
+    .inspect = server_inspect,
+    .reopen = server_reopen,
+    .leave = server_leave,
+};

@@ -1,0 +1,357 @@
+/*
+ * Goal:   http.server answers each end of a request with its status, hands a request over whole,
+ *         cancels what nobody waits for, and answers before it ends.
+ * Method: the kit is the host and the pool; the clients are sockets of the test, at a Unix socket
+ *         in a folder of its own. The test polls until a condition holds.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <weir/testkit.h>
+
+#include "../../../plugins/http/http.h"
+#include "../../../plugins/http/listener.h"
+#include "../host/suite.h"
+#include "scratch.h"
+
+extern const struct weir_plugin weir_plugin_v1;
+
+static struct scratch scratch;
+static char path[128];
+
+static struct weir_kit *serve(const char *more)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "server");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
+    scratch_init(&scratch);
+    (void)snprintf(path, sizeof path, "%s", scratch_write(&scratch, "web", ""));
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "listen: \"unix:%s\"\n%s", path, more), 0);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
+    return kit;
+}
+
+static void finish(struct weir_kit *kit)
+{
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    scratch_finish(&scratch);
+}
+
+static int client_of(const char *request)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
+    CU_ASSERT_EQUAL_FATAL(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    CU_ASSERT_EQUAL(send(client, request, strlen(request), 0), (ssize_t)strlen(request));
+    return client;
+}
+
+/* Polls until as many messages have left. Returns the last. */
+static const struct weir_kit_sent *sent(struct weir_kit *kit, size_t count)
+{
+    while (weir_kit_sent_count(kit) < count)
+        (void)weir_kit_poll(kit);
+    return weir_kit_sent(kit, count - 1);
+}
+
+/* Polls until an answer is there; closes the client. Returns the answer; static. */
+static const char *answer_for(struct weir_kit *kit, int client)
+{
+    static char text[4096];
+    ssize_t got;
+
+    while ((got = recv(client, text, sizeof text - 1, MSG_DONTWAIT)) < 0)
+        (void)weir_kit_poll(kit);
+    text[got] = '\0';
+    (void)close(client);
+    return text;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+#define GET "GET /a%2fb?c=d HTTP/1.1\r\nHost: weir\r\nX-One: 1\r\nX-Two: 2\r\n\r\n"
+#define POST                                                                                       \
+    "POST /p HTTP/1.1\r\nHost: weir\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc"
+
+static void test_request_reaches_the_pool_whole(void)
+{
+    static const char wanted[] = "POST /p\ncontent-type: text/plain\n\nabc";
+    struct weir_kit *kit = serve("headers: [X-One]");
+    int client = client_of(GET);
+    const struct weir_kit_sent *first = sent(kit, 1);
+    struct http_parts parts = { 0 };
+    size_t size = 0;
+
+    CU_ASSERT_EQUAL(first->way, WEIR_KIT_REQUEST);
+    CU_ASSERT_EQUAL(first->to, WEIR_KIT_TARGET);
+    CU_ASSERT_STRING_EQUAL(first->message->tag->name, HTTP_REQUEST_TAG);
+    CU_ASSERT_EQUAL(first->message->key, weir_key("/a%2fb", 6));
+    CU_ASSERT_TRUE_FATAL(http_parts_read(first->message->data, first->message->size, &parts));
+    CU_ASSERT_TRUE(begins(parts.line, "GET /a%2fb?c=d\n"));
+    CU_ASSERT_TRUE(begins(http_parts_header(&parts, "X-One", &size), "1"));
+    CU_ASSERT_EQUAL(size, 1);
+    CU_ASSERT_PTR_NULL(http_parts_header(&parts, "x-two", &size));
+    CU_ASSERT_EQUAL(parts.body_size, 0);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, first->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, client), "\r\n\r\nyes"));
+    client = client_of(POST);
+    CU_ASSERT_EQUAL_FATAL(sent(kit, 2)->message->size, sizeof wanted - 1);
+    CU_ASSERT_EQUAL(memcmp(sent(kit, 2)->message->data, wanted, sizeof wanted - 1), 0);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, WEIR_ENOREPLY, NULL, NULL, 0), 0);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 204 "));
+    finish(kit);
+}
+
+static void expect_status(int status, const char *line)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(POST);
+
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, status, NULL, NULL, 0), 0);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), line));
+    finish(kit);
+}
+
+static void test_each_end_of_a_request_has_its_status(void)
+{
+    expect_status(WEIR_ENOREPLY, "HTTP/1.1 204 ");
+    expect_status(WEIR_EREJECTED, "HTTP/1.1 422 ");
+    expect_status(WEIR_ECRASHED, "HTTP/1.1 502 ");
+    expect_status(WEIR_EREMOVED, "HTTP/1.1 502 ");
+    expect_status(WEIR_ETIMEOUT, "HTTP/1.1 504 ");
+    expect_status(WEIR_ECLOSED, "HTTP/1.1 503 ");
+}
+
+/* promise B16 */
+static void test_full_pool_is_503_with_retry_after(void)
+{
+    struct weir_kit *kit = serve("retry_after: 7s");
+    int client;
+    const char *answer;
+
+    weir_kit_limit(kit, 0, WEIR_EFULL);
+    client = client_of(POST);
+    answer = answer_for(kit, client);
+    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 503 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nRetry-After: 7\r\n"));
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
+    finish(kit);
+}
+
+static void test_worker_may_set_status_and_headers(void)
+{
+    static const char reply[] = "404\nX-Why: gone\nContent-Length: 99\n\nnothing";
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+    const char *answer;
+
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
+                                    sizeof reply - 1),
+                    0);
+    answer = answer_for(kit, client);
+    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 404 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nX-Why: gone\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nContent-Length: 7\r\n"));
+    client = client_of(GET);
+    CU_ASSERT_EQUAL(
+        weir_kit_answer(kit, sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, "ok\n\n", 4), 0);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 502 "));
+    finish(kit);
+}
+
+static void test_client_that_leaves_cancels_its_request(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+
+    (void)sent(kit, 1);
+    (void)close(client);
+    while (weir_kit_open_request_count(kit) > 0)
+        (void)weir_kit_poll(kit);
+    weir_kit_advance(kit, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "cancelled=1\n"));
+    finish(kit);
+}
+
+static void test_half_request_expires(void)
+{
+    struct weir_kit *kit = serve("idle: 10s\nreceive: 2s");
+    int client = client_of("POST /p HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
+        (void)weir_kit_poll(kit);
+    weir_kit_advance(kit, 1500);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "expired=0\n"));
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "body_bytes=0\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "expired=1\n"));
+    finish(kit);
+}
+
+/* The one request has all the room; the others' bodies come when both have been let in. */
+static void test_bodies_without_room_are_answered_503(void)
+{
+    struct weir_kit *kit = serve("bodies_max: 4KiB");
+    int first = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
+    int second = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
+    int third = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const char *answer;
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=3\n"))
+        (void)weir_kit_poll(kit);
+    CU_ASSERT_EQUAL(send(first, "abc", 3, 0), 3);
+    while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
+        (void)weir_kit_poll(kit);
+    CU_ASSERT_EQUAL(send(second, "abcdefghi", 9, 0), 9);
+    answer = answer_for(kit, second);
+    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 503 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nRetry-After: 1\r\n"));
+    CU_ASSERT_EQUAL(send(third, "3\r\nabc\r\n0\r\n\r\n", 13, 0), 13);
+    CU_ASSERT_TRUE(begins(answer_for(kit, third), "HTTP/1.1 503 "));
+    CU_ASSERT_EQUAL(send(first, "defghi", 6, 0), 6);
+    CU_ASSERT_EQUAL(sent(kit, 1)->message->size, sizeof "POST /p\n\nabcdefghi" - 1);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, first), "\r\n\r\nyes"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "body_bytes=0\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "received=3\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "refused=2\n"));
+    finish(kit);
+}
+
+static void answer_and_keep(struct weir_kit *kit, int client, size_t number)
+{
+    char text[512];
+
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, number)->reference, 0, "any/1", "yes", 3), 0);
+    while (recv(client, text, sizeof text, MSG_DONTWAIT) < 0)
+        (void)weir_kit_poll(kit);
+}
+
+static void test_idle_connection_at_the_limit_stays_until_another_one_waits(void)
+{
+    struct weir_kit *kit = serve("connections: 1\nidle: 60s");
+    int client = client_of(GET);
+    int other;
+
+    answer_and_keep(kit, client, 1);
+    CU_ASSERT_EQUAL(send(client, GET, strlen(GET), 0), (ssize_t)strlen(GET));
+    answer_and_keep(kit, client, 2);
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=0\n"));
+    other = client_of(GET);
+    while (weir_kit_sent_count(kit) < 3) {
+        (void)weir_kit_poll(kit);
+        weir_kit_advance(kit, 0);
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=1\n"));
+    answer_and_keep(kit, other, 3);
+    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
+    (void)close(other);
+    finish(kit);
+}
+
+/* promise B16 */
+static void test_source_that_leaves_answers_first(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+    const struct weir_kit_sent *request = sent(kit, 1);
+    const char *answer;
+
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, request->reference, 0, "any/1", "yes", 3), 0);
+    answer = answer_for(kit, client);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nConnection: close\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\n\r\nyes"));
+    while (weir_kit_leave(kit) == WEIR_WAIT)
+        (void)weir_kit_poll(kit);
+    finish(kit);
+}
+
+static void test_source_that_must_end_answers_503(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+
+    (void)sent(kit, 1);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 503 "));
+    finish(kit);
+}
+
+static void test_wrong_addresses_are_refused(void)
+{
+    static const char *const good[] = { "127.0.0.1:80", "[::1]:8080", "*:65535", "unix:/run/x" };
+    static const char *const bad[] = { "",       "80",      "127.0.0.1", "127.0.0.1:0",
+                                       "a:80",   "::1:80",  "*:65536",   "127.0.0.1:8x",
+                                       "unix:x", "[::1:80", "*:-1",      ":80" };
+    struct address address;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CU_ASSERT_TRUE(listener_parse(good[i], &address));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CU_ASSERT_FALSE(listener_parse(bad[i], &address));
+}
+
+static void test_second_descriptor_shares_the_socket(void)
+{
+    struct weir_kit *kit = serve("");
+    char text[160];
+    struct address address;
+    int second;
+
+    (void)snprintf(text, sizeof text, "unix:%s", path);
+    CU_ASSERT_TRUE(listener_parse(text, &address));
+    second = listener_open(&address);
+    CU_ASSERT_TRUE(second >= 0);
+    weir_kit_close(kit, WEIR_END_SHUTDOWN);
+    (void)close(client_of(GET)); /* it connects: the kernel keeps the socket */
+    (void)close(second);
+    finish(kit);
+}
+
+static void test_wrong_options_are_reported(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "server");
+
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "listen: nowhere\ncertificate: x\nhealth: h\n"
+                                            "routes: {a: b}\ntoken: \"\""),
+                    WEIR_EINVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), "nowhere is no address"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), "certificate and key"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), "a: a path begins with /"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), "token"));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "whole", test_request_reaches_the_pool_whole },
+        { "statuses", test_each_end_of_a_request_has_its_status },
+        { "full", test_full_pool_is_503_with_retry_after },
+        { "response", test_worker_may_set_status_and_headers },
+        { "hangup", test_client_that_leaves_cancels_its_request },
+        { "half", test_half_request_expires },
+        { "room", test_bodies_without_room_are_answered_503 },
+        { "at the limit", test_idle_connection_at_the_limit_stays_until_another_one_waits },
+        { "leaving", test_source_that_leaves_answers_first },
+        { "closed", test_source_that_must_end_answers_503 },
+        { "addresses", test_wrong_addresses_are_refused },
+        { "shared", test_second_descriptor_shares_the_socket },
+        { "options", test_wrong_options_are_reported },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("http server", tests);
+}
