@@ -133,6 +133,33 @@ const char *picture_scale(const char *path, uint32_t edge, struct picture_thumb 
     return why;
 }
 
+static const char *scale_allowed(VipsSource *source, uint32_t edge, uint64_t most,
+                                 struct picture_thumb *out)
+{
+    struct picture_header header;
+    const char *why = look(source, &header);
+
+    if (why)
+        return why;
+    if (!header.is_drawn && (uint64_t)header.width * header.height > most)
+        return "more pixels than allowed";
+    return scale(source, edge, out);
+}
+
+const char *picture_scale_bytes(const void *bytes, size_t size, uint32_t edge, uint64_t most,
+                                struct picture_thumb *out)
+{
+    const char *why = "not a picture";
+    VipsSource *source = size > 0 ? vips_source_new_from_memory(bytes, size) : NULL;
+
+    if (source) {
+        why = scale_allowed(source, edge, most, out);
+        g_object_unref(source);
+    }
+    leave();
+    return why;
+}
+
 void picture_free(struct picture_thumb *thumb)
 {
     g_free(thumb->bytes);

@@ -33,6 +33,11 @@ const char *picture_look(const char *path, struct picture_header *out);
  * text). */
 const char *picture_scale(const char *path, uint32_t edge, struct picture_thumb *out);
 
+/* The same for a picture in memory. One of more than `most` pixels is refused by its header.
+ * Borrows the bytes until it returns. */
+const char *picture_scale_bytes(const void *bytes, size_t size, uint32_t edge, uint64_t most,
+                                struct picture_thumb *out);
+
 void picture_free(struct picture_thumb *thumb);
 
 #endif

@@ -2,6 +2,8 @@
  * thumbs - thumbnails of pictures, with libvips.
  */
 #include "find.h"
+#include "page.h"
+#include "reply.h"
 #include "report.h"
 #include "scale.h"
 #include "sort.h"
@@ -49,6 +51,26 @@ static const struct weir_behaviour behaviours[] = {
         .open = report_open,
         .handle = report_handle,
         .close = report_close,
+    },
+    {
+        .name = "reply",
+        .summary = "answers a request of http.server with the thumbnail of its picture",
+        .options = reply_options,
+        .settings_size = sizeof(struct reply_settings),
+        .state_size = sizeof(struct reply),
+        .flags = WEIR_BLOCKING,
+        .open = reply_open,
+        .handle = reply_handle,
+    },
+    {
+        .name = "page",
+        .summary = "answers a request of http.server for / with a page",
+        .options = page_options,
+        .settings_size = sizeof(struct page_settings),
+        .state_size = sizeof(struct page),
+        .open = page_open,
+        .handle = page_handle,
+        .close = page_close,
     },
     { 0 },
 };

@@ -1,0 +1,26 @@
+/*
+ * database.h - a connection to the SQLite database, of one actor.
+ */
+#ifndef DATABASE_H
+#define DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Opens a file that exists. A statement waits up to `busy_ms` for a lock of another connection.
+ * False: database_error tells why. In both cases database_close is due. */
+bool database_open(sqlite3 **out, const char *path, uint64_t busy_ms);
+/* NULL is allowed. All statements must be finalised before. */
+void database_close(sqlite3 *database);
+/* Borrowed until the next call of SQLite. */
+const char *database_error(sqlite3 *database);
+
+/* Returns owned; NULL: database_error tells why. */
+sqlite3_stmt *database_prepare(sqlite3 *database, const char *sql);
+/* Runs a statement that gives no row, and resets it. False: database_error tells why. */
+bool database_run(sqlite3_stmt *statement);
+/* Runs text. False: database_error tells why. */
+bool database_execute(sqlite3 *database, const char *sql);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * epic.h - what the master, its workers and those who ask for an Epic send each other.
+ *
+ * An Epic is a message of text, `NAME: QUERY`: a SELECT whose column `id` holds the numbers of the
+ * pieces. The reply comes when each piece is settled, as text. A request that is refused gets
+ * WEIR_EREJECTED with one of the reasons below at the beginning of its detail.
+ */
+#ifndef EPIC_H
+#define EPIC_H
+
+#include <weir/plugin.h>
+
+/* One piece of work: struct epic_piece. */
+#define EPIC_PIECE_TAG "epic.piece/1"
+/* The reply to an Epic: text without a NUL. */
+#define EPIC_DONE_TAG "epic.done/1"
+
+#define EPIC_CURRENTLY_BUSY "CurrentlyBusy"
+#define EPIC_NO_WORKERS "NoWorkers"
+
+struct epic_piece {
+    int64_t id; /* of the document */
+};
+
+extern const struct weir_behaviour epic_master, epic_worker;
+
+#endif
