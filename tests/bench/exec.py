@@ -4,7 +4,7 @@ by turns in one run. A job is /bin/true, or /bin/echo, whose output is collected
 the median time of a round, jobs per second, and the ratio to Weir. Fails when a job is missing,
 never by the clock. A peer that is not installed is left out.
 
-    exec.py WEIR PLUGINS [--quick] [--count N] [--rounds N] [--at-once N]
+    exec.py WEIR PLUGINS [--quick] [--fast] [--count N] [--rounds N] [--at-once N]
 """
 import argparse
 import os
@@ -35,7 +35,7 @@ def commands(options, work, program):
                                           at_once=at_once, program=program))
     yield "exec.run", [options.weir, "run", file], None
     yield "xargs -P", ["xargs", "-P", at_once, "-n", "1", program], jobs
-    if shutil.which("parallel"):
+    if shutil.which("parallel") and not options.fast:
         yield "GNU parallel", ["parallel", "--will-cite", "-j", at_once, program, "{}"], jobs
 
 
@@ -83,6 +83,8 @@ def main():
     parser.add_argument("weir")
     parser.add_argument("plugins")
     parser.add_argument("--quick", action="store_true", help="4,000 jobs")
+    parser.add_argument("--fast", action="store_true",
+                        help="without GNU parallel, which takes most of the time")
     parser.add_argument("--count", type=int, help="jobs of each kind (100,000)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--at-once", type=int, default=len(os.sched_getaffinity(0)))

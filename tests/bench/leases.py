@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """./dev bench leases: one job with leases of libweir and with its peers, by turns in one run.
 First, members without a use are taken and returned, beside an array behind a mutex and a condition
-variable. Then each use is a transaction with a PostgreSQL of this run: by examples/pgpool, by such
-an array of connections, through PgBouncer, by a connection for each user, and by a new one for each
-transaction. Prints the time of a round and the ratio of the peers to Weir. Fails when a use is
+variable. Then each use is a transaction with a PostgreSQL of this run: by examples/pgpool, whose
+users are workers, on the dispatcher of the connections and on another one, or threads outside; by
+such an array of connections, through PgBouncer, by a connection for each user, and by a new one for
+each transaction. Prints the time of a round and the ratio of the peers to Weir. Fails when a use is
 missing in the database, never by the clock.
 
     leases.py LIBRARY TREE FOLDER [--rounds N] [--divide N]
@@ -162,7 +163,9 @@ def compare_database(programs, server, bouncer, options):
         done.append(USERS * rounds)
         return run(programs[program], how, USERS, MEMBERS, rounds, conninfo)
 
-    rows = {"weir, pgpool": lambda: job("pgpool", "threads", server.conninfo),
+    rows = {"weir, workers beside members": lambda: job("pgpool", "near", server.conninfo),
+            "weir, workers": lambda: job("pgpool", "workers", server.conninfo),
+            "weir, threads": lambda: job("pgpool", "threads", server.conninfo),
             "array of connections": lambda: job("libpq", "shared", server.conninfo)}
     if bouncer.conninfo:
         rows["PgBouncer"] = lambda: job("libpq", "own", bouncer.conninfo)

@@ -1,6 +1,7 @@
 /*
  * Leases of libweir. HOW is `threads`: threads of the program take; `workers`: workers of another
- * pool. With a CONNINFO the members are those of examples/pgpool, and threads use them.
+ * pool; `near`: the same, on the dispatcher of the members. With a CONNINFO the members are those
+ * of examples/pgpool, and each use is a transaction.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,12 +15,20 @@
 #endif
 
 #define BLOCKING_MAX 64u
+#ifdef WITH_PGPOOL
+#define STATEMENTS JOB_STATEMENTS
+#define MEMBERS_DISPATCHER "blocking"
+#else
+#define STATEMENTS 0u
+#define MEMBERS_DISPATCHER "default"
+#endif
 
 struct shared {
     struct job job;
     struct weir_runtime *runtime;
     const struct weir_tag *query;
     weir_pid pool;
+    uint32_t statements;   /* of a round */
     _Atomic uint32_t left; /* users that have not ended */
     pthread_mutex_t mutex;
     pthread_cond_t ended;
@@ -119,6 +128,8 @@ static void run_threads(struct shared *shared)
 
 struct taker {
     struct shared *shared;
+    struct weir_lease lease;
+    uint32_t statement; /* the next one of this round */
     uint64_t round;
     uint64_t began_ns;
 };
@@ -138,8 +149,18 @@ static void end_taker(struct shared *shared)
     pthread_mutex_unlock(&shared->mutex);
 }
 
-static void took(struct weir_self *self, void *state, void *context,
-                 const struct weir_reply *reply);
+static void go_on(struct weir_self *self, struct taker *taker);
+
+static void took(struct weir_self *self, void *state, void *context, const struct weir_reply *reply)
+{
+    struct taker *taker = state;
+
+    (void)context;
+    must("took", reply->status);
+    taker->lease = *weir_lease_of(reply);
+    taker->statement = 0;
+    go_on(self, taker);
+}
 
 static void take(struct weir_self *self, struct taker *taker)
 {
@@ -147,19 +168,55 @@ static void take(struct weir_self *self, struct taker *taker)
     must("take", weir_take(self, taker->shared->pool, WEIR_FOR_EVER, took, NULL, NULL));
 }
 
-static void took(struct weir_self *self, void *state, void *context, const struct weir_reply *reply)
+#ifdef WITH_PGPOOL
+static void answered(struct weir_self *self, void *state, void *context,
+                     const struct weir_reply *reply)
 {
-    struct taker *taker = state;
+    (void)context;
+    must("statement", reply->status);
+    go_on(self, state);
+}
+
+static void request(struct weir_self *self, struct taker *taker)
+{
+    char text[JOB_TEXT_BYTES];
+    const char *texts[] = { text };
+    struct weir_message *message;
+
+    job_statement(text, taker->statement++, weir_index(self));
+    message = pgpool_query(self, taker->shared->query, texts, 1);
+    if (!message)
+        fail("message", WEIR_ENOMEM);
+    must("statement",
+         weir_lease_request(self, &taker->lease, message, WEIR_FOR_EVER, answered, NULL, NULL));
+}
+#else
+static void request(struct weir_self *self, struct taker *taker)
+{
+    (void)self;
+    (void)taker;
+}
+#endif
+
+static void end_round(struct weir_self *self, struct taker *taker)
+{
     struct shared *shared = taker->shared;
 
-    (void)context;
-    must("took", reply->status);
-    must("return", weir_return(self, weir_lease_of(reply), WEIR_DONE));
+    must("return", weir_return(self, &taker->lease, WEIR_DONE));
     job_note(&shared->job, weir_index(self), taker->round, taker->began_ns);
     if (++taker->round < shared->job.each)
         take(self, taker);
     else
         end_taker(shared);
+}
+
+/* The next statement, or the end of the round. */
+static void go_on(struct weir_self *self, struct taker *taker)
+{
+    if (taker->statement < taker->shared->statements)
+        request(self, taker);
+    else
+        end_round(self, taker);
 }
 
 static int begin_taker(struct weir_self *self, void *state, const struct weir_message *message)
@@ -185,6 +242,8 @@ static void run_workers(struct shared *shared)
     options.behaviour = &taker;
     options.settings = shared;
     options.workers = shared->job.users;
+    if (strcmp(shared->job.how, "near") == 0)
+        options.dispatcher = MEMBERS_DISPATCHER;
     atomic_store(&shared->left, shared->job.users);
     must("takers", weir_runtime_add_pool(shared->runtime, &options, &takers));
     must("takers", weir_runtime_wait_open(shared->runtime, takers, WEIR_FOR_EVER));
@@ -207,11 +266,11 @@ static void choose_members(struct shared *shared, struct weir_pool_options *opti
     settings.conninfo = shared->job.conninfo;
     must("dispatcher",
          weir_runtime_add_dispatcher(
-             shared->runtime, "blocking",
+             shared->runtime, MEMBERS_DISPATCHER,
              shared->job.members < BLOCKING_MAX ? shared->job.members : BLOCKING_MAX, 1));
     options->behaviour = &pgpool_connection;
     options->settings = &settings;
-    options->dispatcher = "blocking";
+    options->dispatcher = MEMBERS_DISPATCHER;
 }
 #else
 static void choose_members(struct shared *shared, struct weir_pool_options *options)
@@ -242,15 +301,16 @@ int main(int argc, char **argv)
     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
 
     job_begin(&shared.job, argc, argv);
+    shared.statements = STATEMENTS;
     options.threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     must("runtime", weir_runtime_create(&options, &shared.runtime));
     shared.query = weir_runtime_tag(shared.runtime, "pgpool.query/1");
     add_members(&shared);
     job_start(&shared.job);
-    if (strcmp(shared.job.how, "workers") == 0)
-        run_workers(&shared);
-    else
+    if (strcmp(shared.job.how, "threads") == 0)
         run_threads(&shared);
+    else
+        run_workers(&shared);
     job_end(&shared.job);
     weir_runtime_destroy(shared.runtime);
     return 0;
