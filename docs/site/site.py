@@ -24,14 +24,24 @@ REFERENCE = ("docs/config", "docs/promises", "docs/wrong-plugins", "docs/ARCHITE
              "docs/reliability", "docs/benchmarks", "plugins/README", "CHANGELOG")
 
 
+def files_of_clone(tree):
+    return set(subprocess.run(
+        ["git", "-c", f"safe.directory={tree}", "ls-files", "--cached", "--others",
+         "--exclude-standard"], cwd=tree, check=True, capture_output=True,
+        text=True).stdout.split("\n")) - {""}
+
+
+def files_of(tree):
+    """Of a tree without git, where a Debian package is built, and `debian` is not of the tree."""
+    return {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()
+            and not re.match(r"debian/|obj-", str(path.relative_to(tree)))}
+
+
 class Site:
     def __init__(self, tree, folder):
         self.tree = tree
         self.folder = folder
-        self.files = set(subprocess.run(
-            ["git", "-c", f"safe.directory={tree}", "ls-files", "--cached", "--others",
-             "--exclude-standard"], cwd=tree, check=True, capture_output=True,
-            text=True).stdout.split("\n")) - {""}
+        self.files = files_of_clone(tree) if (tree / ".git").exists() else files_of(tree)
         self.waiting = []  # pages to lay out
         self.laid = set()
         self.mistakes = []

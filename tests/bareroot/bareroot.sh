@@ -30,6 +30,7 @@ root_create user
 mv "$work/builder/opt/weir" "$work/user/opt/moved"
 cp "$work/builder/root/weir/README.md" "$work/user/root/README.md"
 cp -r "$work/builder/root/weir/examples" "$work/user/root/examples"
+cp "$source/tests/system/connectors/recipes.py" "$work/user/root"
 rm -rf --one-file-system "$work/builder"
 root_run user
 say "all as the READMEs say"

@@ -55,14 +55,22 @@ root_create() {
     find "$cache/archives" -name '*.deb' -exec cp -t "$root/var/cache/apt/archives" {} +
 }
 
-# root_run NAME: runs its script in it. Processes and mounts end with it.
-root_run() {
+# root_exec NAME COMMAND...: runs it in the root. Processes and mounts end with it.
+root_exec() {
     local root=$work/$1
-    say "$1: begins"
+    shift
     unshare --mount --pid --fork --kill-child bash -c '
-        mount -t proc proc "$1/proc" && exec chroot "$1" /usr/bin/env -i \
+        root=$1 proxy=$2
+        shift 2
+        mount -t proc proc "$root/proc" && exec chroot "$root" /usr/bin/env -i \
             PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb NO_COLOR=1 \
-            ${2:+http_proxy="$2"} DEBIAN_FRONTEND=noninteractive bash "/root/$3.sh"
-    ' _ "$root" "${http_proxy:-}" "$1" </dev/null || fail "$1 (see above)"
-    find "$root/var/cache/apt/archives" -name '*.deb' -exec cp -n -t "$cache/archives" {} +
+            ${proxy:+http_proxy="$proxy"} DEBIAN_FRONTEND=noninteractive "$@"
+    ' _ "$root" "${http_proxy:-}" "$@" </dev/null
+}
+
+# root_run NAME: runs its script in it.
+root_run() {
+    say "$1: begins"
+    root_exec "$1" bash "/root/$1.sh" || fail "$1 (see above)"
+    find "$work/$1/var/cache/apt/archives" -name '*.deb' -exec cp -n -t "$cache/archives" {} +
 }

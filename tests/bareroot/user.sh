@@ -59,7 +59,7 @@ as_somebody 'weir describe hello' | grep -F 'hello.pick (worker)'
 cp -r examples "$home/examples"
 chown -R somebody: "$home/examples"
 # What their files take from the environment.
-variables="INTEGRITY_ROOT=/ INTEGRITY_LISTS=/var/lib/dpkg/info/*.md5sums"
+variables="AMQP_PASSWORD=x INTEGRITY_ROOT=/ INTEGRITY_LISTS=/var/lib/dpkg/info/*.md5sums"
 for folder in examples/*/; do
     folder=${folder%/}
     name=$(basename "$folder")
@@ -78,6 +78,12 @@ for folder in examples/*/; do
         as_somebody "$variables weir check $file"
     done
 done
+
+# Every recipe, with what Debian has and nothing else.
+install_packages python3
+cp recipes.py "$home"
+as_somebody 'python3 recipes.py /opt/moved/bin/weir /opt/moved/lib/weir/plugins ~ \
+    /opt/moved/share/weir/python'
 
 # Those of the README have a result that is known.
 as_somebody 'weir run examples/first/first.yaml' >said

@@ -84,6 +84,7 @@ done
 completed=$(bash -c '. /usr/share/bash-completion/completions/weir
     COMP_WORDS=(weir des) COMP_CWORD=1; _weir; echo "${COMPREPLY[@]}"')
 [[ $completed == describe ]] || fail "bash completes weir des as: $completed"
+[[ -f /usr/share/doc/weir-doc/html/docs/guide/README.html ]] || fail "no pages of weir-doc"
 [[ -f /usr/share/zsh/vendor-completions/_weir ]] || fail "no completion for zsh"
 [[ -f /usr/share/fish/vendor_completions.d/weir.fish ]] || fail "no completion for fish"
 
