@@ -324,21 +324,46 @@ __attribute__((noinline)) static int route_counted(struct pool *pool, struct exe
     return status;
 }
 
-int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
-                  struct message_list *left)
+/* The next member of a pool in the usual case. A single member needs no round-robin position, so
+ * the thread's line of positions is not touched. NULL: the pool has no members. */
+static inline const struct member *next_member(struct pool *pool, struct executor *executor)
 {
     const struct members *members = members_of(pool);
 
-    /* The usual case first: the next member in turn is a worker and has room. */
-    if (is_usual(pool) && members->count > 0 && members->members[0].actor) {
-        /* A single member needs no round-robin position, so the thread's line of positions is not
-         * touched. */
-        uint32_t next = members->count > 1 ? route_next(pool, executor, members->count) : 0;
-        const struct member *member = &members->members[next];
-
-        if (deliver(member->actor, member->serial, executor, message) == 0)
-            return 0;
+    switch (members->count) {
+    case 0:
+        return NULL;
+    case 1:
+        return &members->members[0];
+    default:
+        return &members->members[route_next(pool, executor, members->count)];
     }
+}
+
+/* Goes down through the levels that are in the usual case. Any result but 0: the message is not
+ * delivered, and the next member in turn is no answer for the whole pool. */
+static inline int route_in_turn(struct pool *pool, struct executor *executor,
+                                struct message *message, struct message_list *left)
+{
+    const struct member *member = NULL;
+
+    while (is_usual(pool) && !lease_group_takes(pool, message)) {
+        member = next_member(pool, executor);
+        if (!member)
+            return WEIR_EFULL;
+        if (member->actor)
+            return deliver(member->actor, member->serial, executor, message);
+        pool = member->pool;
+    }
+    /* A level that has given the message its turn is not entered again: it would skip a member. */
+    return member ? route_uncounted(pool, executor, message, left) : WEIR_EFULL;
+}
+
+int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
+                  struct message_list *left)
+{
+    if (route_in_turn(pool, executor, message, left) == 0)
+        return 0;
     return route_counted(pool, executor, message, left);
 }
 
