@@ -4,8 +4,8 @@
  * <weir/runtime.h> includes this header. A number never changes its meaning. New numbers are added
  * at the end.
  *
- * A list such as WEIR_ROUTE_LIST(X) has a row X(NAME, number, "word in a file") for each choice. The
- * names of the enum are made of it: WEIR_ROUTE_PULL.
+ * A list such as WEIR_ROUTE_LIST(X) has a row X(NAME, number, "word in a file") for each choice.
+ * The enum below it has these names: WEIR_ROUTE_PULL.
  */
 #ifndef WEIR_CHOICES_H
 #define WEIR_CHOICES_H
