@@ -59,13 +59,18 @@
 #define HOUR_MS 3600000
 #define DAY_MS (24 * (int64_t)HOUR_MS)
 
-static const char *const levels[] = { "error", "warning", "info", "debug", NULL };
-static const char *const pool_levels[] = { "error", "warning", "info", "debug", "host", NULL };
-static const char *const formats[] = { "logfmt", "json", "text", "auto", NULL };
-static const char *const routes[] = { "round_robin", "least_loaded", "random", "hash",
-                                      "pull",        "broadcast",    NULL };
-static const char *const fullness[] = { "wait", "reject", "drop_newest", "dead_letter", NULL };
-static const char *const removals[] = { "drain", "reroute", "discard", NULL };
+#define WORD_OF(name, number, word) [number] = (word),
+#define FORMAT_WORD(name, word) word,
+static const char *const levels[] = { WEIR_LOG_LEVEL_LIST(WORD_OF) NULL };
+static const char *const pool_levels[] = {
+    WEIR_LOG_LEVEL_LIST(WORD_OF)[SETTINGS_LEVEL_HOST] = "host", NULL
+};
+static const char *const formats[] = { LOG_FORMAT_LIST(FORMAT_WORD) NULL };
+static const char *const routes[] = { WEIR_ROUTE_LIST(WORD_OF) NULL };
+static const char *const fullness[] = { WEIR_FULL_LIST(WORD_OF) NULL };
+static const char *const removals[] = { WEIR_REMOVE_LIST(WORD_OF) NULL };
+#undef FORMAT_WORD
+#undef WORD_OF
 /* In the order of enum weir_restart_then, whose 0 is what a pool of workers usually does. */
 static const char *const thens[] = { "keep_trying", "stop", "escalate", NULL };
 

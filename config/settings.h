@@ -17,6 +17,7 @@
 #include "base/pool_settings.h"
 #include "base/rate.h"
 #include "config/catalogue.h"
+#include "config/log_format.h"
 #include "config/written.h"
 
 #define SETTINGS_NONE UINT32_MAX /* no index, no number */
@@ -26,13 +27,6 @@
 #define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
 #define SETTINGS_NAME_MAX 63u         /* bytes of a name */
 #define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path, which is part of every log line */
-
-enum settings_log_format {
-    SETTINGS_LOGFMT,
-    SETTINGS_JSON,
-    SETTINGS_TEXT,
-    SETTINGS_AUTO,
-};
 
 /* The levels of weir_log_level, and one more for a pool without a level of its own. */
 #define SETTINGS_LEVEL_HOST 4u
@@ -46,7 +40,7 @@ struct settings_dead_letters {
 
 struct settings_log {
     uint32_t level;  /* enum weir_log_level */
-    uint32_t format; /* enum settings_log_format */
+    uint32_t format; /* enum log_format */
 };
 
 struct settings_host {

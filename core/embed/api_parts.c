@@ -104,7 +104,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     if (given->log_level > WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) ||
         (given->subscribe_count && !given->subscribe))
         return WEIR_EINVALID;
-    if (given->route > WEIR_ROUTE_BROADCAST || given->remove > WEIR_REMOVE_DISCARD)
+    if (given->route >= CHOICES_OF(WEIR_ROUTE_LIST) ||
+        given->remove >= CHOICES_OF(WEIR_REMOVE_LIST))
         return WEIR_EINVALID;
     escalation_usual(&out->settings.restart);
     status = restart_of(given, &out->settings.restart);

@@ -60,7 +60,7 @@ int use_create_bindings(const struct weir_binding *outputs, uint32_t count, uint
 
         use_copy(&binding, sizeof binding, (const char *)outputs + (size_t)i * binding_size,
                  binding_size);
-        if (binding.when_full > WEIR_FULL_DEAD_LETTER)
+        if (binding.when_full >= CHOICES_OF(WEIR_FULL_LIST))
             return WEIR_EINVALID;
     }
     bindings = calloc((size_t)count + 1, sizeof *bindings);

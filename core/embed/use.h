@@ -6,6 +6,10 @@
 
 #include "embed/part.h"
 
+/* The number of rows of a list such as WEIR_ROUTE_LIST: a program may give a lower number. */
+#define CHOICES_OF(list) (0u list(CHOICES_ONE))
+#define CHOICES_ONE(name, number, word) +1u
+
 /* What the options of pools and actors have in common. */
 struct use_options {
     const struct weir_behaviour *behaviour; /* borrowed until return */

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <weir/pool.h>
+
 struct dead_letters;
 
 #define PLACE_UNITS 4 /* kinds of progress that one actor may report */
@@ -28,25 +30,11 @@ void ledger_reading_add(struct ledger_reading *sum, const struct ledger_reading 
 /* accepted minus all the others: 0 when it balances. */
 int64_t ledger_reading_difference(const struct ledger_reading *reading);
 
-/* Why a message is dead: name, sentence */
-#define DEAD_REASON_LIST(X)                                                                        \
-    X(CRASHED, "crashed", "the worker failed with it")                                             \
-    X(REJECTED, "rejected", "the worker rejected it")                                              \
-    X(RETRIES, "retries", "retried too often")                                                     \
-    X(EXPIRED, "expired", "the time-out of its requester was over")                                \
-    X(UNHANDLED, "unhandled", "nobody handles it there")                                           \
-    X(REMOVED, "removed", "its worker was removed and no other had room")                          \
-    X(KEPT, "kept", "its worker ended while it kept it")                                           \
-    X(NO_TARGET, "no_target", "the pool behind the output has ended")                              \
-    X(OUTPUT_FULL, "output_full", "the pool behind the output was full")                           \
-    X(TERMINATED, "terminated", "its actor ended")                                                 \
-    X(FULL, "full", "no room when its timer was due")                                              \
-    X(CANCELLED, "cancelled", "its requester cancelled it, or ended")
-
+/* Why a message is dead: WEIR_DEAD_LIST, in the words of the core. */
 enum dead_reason {
-#define DEAD_REASON_ENUM(name, text, sentence) DEAD_##name,
-    DEAD_REASON_LIST(DEAD_REASON_ENUM)
-#undef DEAD_REASON_ENUM
+#define DEAD_REASON_NUMBER(name, number, word, sentence) DEAD_##name = WEIR_DEAD_##name,
+    WEIR_DEAD_LIST(DEAD_REASON_NUMBER)
+#undef DEAD_REASON_NUMBER
         DEAD_REASONS,
 };
 

@@ -13,6 +13,7 @@
 #include "pool/pulling.h"
 #include "pool/rebalance.h"
 #include "pool/resize.h"
+#include "pool/route_ops.h"
 #include "pool/settings.h"
 
 bool change_replaces_workers(const struct pool_change_options *options)
@@ -298,7 +299,7 @@ static struct spec *commit_spec_locked(struct pool_change *change)
 static void publish_settings_locked(struct pool *pool, struct pool_settings settings,
                                     struct executor *executor)
 {
-    bool may_pull = owner_may_give(&pool->owner) || settings.route == WEIR_ROUTE_PULL;
+    bool may_pull = owner_may_give(&pool->owner) || route_table[settings.route].pulls;
 
     escalation_complete(&settings.restart);
     escalation_set_locked(pool, &settings.restart, executor);
@@ -329,9 +330,7 @@ static void settle_takers(struct pool *pool, struct executor *executor, bool gav
 {
     if (gave_leases && !leases_are_given(&pool->leases))
         pulling_refuse_takers(pool, executor, WEIR_EUNSUPPORTED);
-    /* Relaxed: after the change, on the same thread. */
-    else if (leases_are_given(&pool->leases) &&
-             atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
+    else if (leases_are_given(&pool->leases) && !route_ops_of(pool)->pulls)
         lease_group_wake(pool, executor);
 }
 

@@ -19,6 +19,7 @@
 #include "pool/pool_router.h"
 #include "pool/pulling.h"
 #include "pool/resize.h"
+#include "pool/route_ops.h"
 #include "pool/scaler.h"
 #include "pool/subscription.h"
 
@@ -64,7 +65,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->owner.above = options->parent ? &options->parent->owner : NULL;
     pool->owner.waiters = &pool->waiters;
     pool->owner.leases = &pool->leases;
-    atomic_init(&pool->owner.shares, options->settings.route == WEIR_ROUTE_PULL);
+    atomic_init(&pool->owner.shares, route_table[options->settings.route].pulls);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));
@@ -161,25 +162,26 @@ static int create_actor(struct pool *pool, struct executor *executor,
 /* A taker waits in the one queue of a pool of workers, or in that of a group. */
 static bool fits_leases(const struct pool_options *options)
 {
-    uint32_t route = options->settings.route;
+    const struct route_ops *ops = &route_table[options->settings.route];
 
     if (!options->settings.lease.on)
         return true;
     if (!options->spec)
-        return route != WEIR_ROUTE_HASH && route != WEIR_ROUTE_BROADCAST;
-    return route == WEIR_ROUTE_PULL && options->settings.mailbox != WEIR_UNBUFFERED;
+        return route_takes_any(ops);
+    return ops->pulls && options->settings.mailbox != WEIR_UNBUFFERED;
 }
 
 static int check_options(const struct pool_options *options)
 {
+    const struct route_ops *ops = &route_table[options->settings.route];
+
     if (!options->path || !options->path[0] || strlen(options->path) >= PLACE_PATH_MAX - 16)
         return WEIR_EINVALID;
-    if (options->settings.route == WEIR_ROUTE_PULL && !options->spec)
+    if (ops->pulls && !options->spec)
         return WEIR_EINVALID;
     if (!fits_leases(options))
         return WEIR_EINVALID;
-    if (options->settings.scale.on &&
-        (options->settings.size_max == 0 || options->settings.route == WEIR_ROUTE_BROADCAST))
+    if (options->settings.scale.on && (options->settings.size_max == 0 || ops->copies))
         return WEIR_EINVALID;
     if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))

@@ -20,11 +20,6 @@ struct tally {
     uint64_t oldest_ns;
 };
 
-/* The numbers that plugins read are those of the core. */
-#define SAME_REASON(name, text, sentence)                                                          \
-    static_assert((int)WEIR_DEAD_##name == (int)DEAD_##name, text);
-DEAD_REASON_LIST(SAME_REASON)
-#undef SAME_REASON
 static_assert((int)DEAD_REASONS <= WEIR_DEAD_REASONS_MAX, "the figures have room for each reason");
 
 static void count_age(struct tally *tally, uint64_t age_ns)

@@ -3,12 +3,13 @@
 #include "actor/lifecycle.h"
 #include "pool/elastic.h"
 #include "pool/pulling.h"
+#include "pool/route_ops.h"
 
 bool lease_group_takes(const struct pool *pool, const struct message *message)
 {
-    /* Relaxed: the members, which the caller has read before, are of the same time or earlier. */
+    /* The caller has read the members before: they are not newer than the route. */
     return (message->public.reserved & MESSAGE_TAKE) && leases_are_given(&pool->leases) &&
-           atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL;
+           !route_ops_of(pool)->pulls;
 }
 
 static uint32_t free_in(const struct member *member)

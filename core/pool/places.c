@@ -14,6 +14,7 @@
 #include "pool/renewal.h"
 #include "pool/resize.h"
 #include "pool/route.h"
+#include "pool/route_ops.h"
 #include "pool/settings.h"
 
 void pool_place_publish_locked(struct pool *pool, struct place *place)
@@ -144,8 +145,7 @@ static bool is_going(const struct pool *pool)
  * stays, but never a pool that broadcasts. */
 static struct pool *pool_that_stays(struct pool *pool)
 {
-    while (pool->parent && is_going(pool) &&
-           atomic_load_explicit(&pool->parent->route, memory_order_relaxed) != WEIR_ROUTE_BROADCAST)
+    while (pool->parent && is_going(pool) && !route_ops_of(pool->parent)->copies)
         pool = pool->parent;
     return pool;
 }
@@ -177,7 +177,7 @@ static void return_credit(struct owner *owner, uint32_t places, uint32_t pulled,
     for (; pool; pool = pool->parent) {
         /* A waiter's key decides which worker it needs, so all waiters must look, not only the
          * first. */
-        if (atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH)
+        if (route_ops_of(pool)->has_keys)
             places = UINT32_MAX;
         if (wait_queue_any(&pool->waiters))
             wait_queue_wake(&pool->waiters, places, executor);

@@ -6,6 +6,7 @@
 #include "actor/settle.h"
 #include "pool/elastic.h"
 #include "pool/pool.h"
+#include "pool/route_ops.h"
 
 void pulling_init(struct pull_queue *pull)
 {
@@ -185,9 +186,9 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     int status;
 
     pthread_mutex_lock(&pull->lock);
-    /* Relaxed: the thread that changes the route takes the lock afterwards, and wakes the members
+    /* The thread that changes the route takes the lock afterwards, and wakes the members
      * only then. */
-    if (atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_PULL)
+    if (!route_ops_of(pool)->pulls)
         status = PULLING_NO_MORE;
     else if ((message->public.reserved & MESSAGE_TAKE) && !pull->leases)
         status = WEIR_EUNSUPPORTED; /* since the taker looked */

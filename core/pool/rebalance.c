@@ -6,6 +6,7 @@
 #include "actor/output.h"
 #include "actor/settle.h"
 #include "pool/pool.h"
+#include "pool/route_ops.h"
 
 #define REBALANCE_LOOKS 64u /* members that a worker compares itself with: a cache line each */
 #define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
@@ -32,14 +33,9 @@ static void ask(struct place *place, struct executor *executor)
 
 static bool shares(const struct pool *pool)
 {
-    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
-    case WEIR_ROUTE_HASH:
-    case WEIR_ROUTE_BROADCAST:
-    case WEIR_ROUTE_PULL:
-        return false;
-    default:
-        return true;
-    }
+    const struct route_ops *ops = route_ops_of(pool);
+
+    return route_takes_any(ops) && !ops->pulls;
 }
 
 void rebalance_ask_locked(struct pool *pool, struct executor *executor)

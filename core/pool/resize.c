@@ -13,6 +13,7 @@
 #include "pool/pulling.h"
 #include "pool/rebalance.h"
 #include "pool/rendezvous.h"
+#include "pool/route_ops.h"
 #include "pool/settings.h"
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -270,9 +271,8 @@ void resize_choose_locked(struct pool *pool, uint32_t count, struct list *out_le
 {
     uint32_t all = count_of(&pool->places);
     struct parting parting = { all > count ? all - count : 0, count };
-    /* Relaxed: only the present value matters. With keys, the owners depend only on the number of
-     * members. */
-    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH;
+    /* With keys, the owners depend only on the number of members. */
+    bool has_keys = route_ops_of(pool)->has_keys;
 
     choose(&pool->places, is_broken, &parting, out_leaving);
     choose(&pool->places, has_keys ? is_beyond : is_idle, &parting, out_leaving);

@@ -9,6 +9,7 @@
 #include "pool/pool.h"
 #include "pool/pulling.h"
 #include "pool/rendezvous.h"
+#include "pool/route_ops.h"
 
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
@@ -127,40 +128,61 @@ static bool find_idle(const struct pool *pool, const struct members *members, ui
     return false;
 }
 
-uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key)
+static struct route_choice choose_in_turn(struct pool *pool, const struct members *members,
+                                          struct executor *executor, const struct message *message)
 {
-    /* Another hash at each level: otherwise all keys of a nested pool would belong to its first
-     * member. */
-    return rendezvous_owner(members, key + pool->depth * 0xc2b2ae3d27d4eb4full);
+    struct route_choice all = { route_next(pool, executor, members->count), members->count };
+
+    (void)message;
+    (void)find_idle(pool, members, &all.first);
+    return all;
 }
 
-struct route_choice route_choose(struct pool *pool, const struct members *members,
-                                 struct executor *executor, const struct message *message)
+static struct route_choice choose_least_loaded(struct pool *pool, const struct members *members,
+                                               struct executor *executor,
+                                               const struct message *message)
+{
+    struct route_choice all = { route_next(pool, executor, members->count), members->count };
+
+    (void)message;
+    if (!find_idle(pool, members, &all.first))
+        all.first = least_loaded(members, executor, all.first);
+    return all;
+}
+
+static struct route_choice choose_at_random(struct pool *pool, const struct members *members,
+                                            struct executor *executor,
+                                            const struct message *message)
 {
     struct route_choice all = { 0, members->count };
 
-    if (all.count == 0)
-        return all;
-    all.first = route_next(pool, executor, members->count);
-    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
-    case WEIR_ROUTE_LEAST_LOADED:
-        if (!find_idle(pool, members, &all.first))
-            all.first = least_loaded(members, executor, all.first);
-        return all;
-    case WEIR_ROUTE_RANDOM:
-        if (!find_idle(pool, members, &all.first))
-            all.first = two_choices(members, executor);
-        return all;
-    case WEIR_ROUTE_HASH:
-        if (message->public.key == 0) {
-            keyless_log(pool, executor);
-            return (struct route_choice){ 0, 0 };
-        }
-        return (struct route_choice){ route_owner(pool, members, message->public.key), 1 };
-    default:
-        (void)find_idle(pool, members, &all.first);
-        return all;
+    (void)message;
+    if (!find_idle(pool, members, &all.first))
+        all.first = two_choices(members, executor);
+    return all;
+}
+
+static struct route_choice choose_by_key(struct pool *pool, const struct members *members,
+                                         struct executor *executor, const struct message *message)
+{
+    uint64_t key = message->public.key;
+
+    if (key == 0) {
+        keyless_log(pool, executor);
+        return (struct route_choice){ 0, 0 };
     }
+    /* Another hash at each level: otherwise all keys of a nested pool would belong to its first
+     * member. */
+    key += pool->depth * 0xc2b2ae3d27d4eb4full;
+    return (struct route_choice){ rendezvous_owner(members, key), 1 };
+}
+
+static const struct member *chosen(const struct members *members, struct route_choice choice,
+                                   uint32_t number)
+{
+    uint32_t index = choice.first + number;
+
+    return &members->members[index < members->count ? index : index - members->count];
 }
 
 /* WEIR_EINVALID: not one of them would ever take it. */
@@ -170,7 +192,7 @@ static int try_all(const struct members *members, struct route_choice choice,
     int refusal = WEIR_EINVALID;
 
     for (uint32_t i = 0; i < choice.count; i++) {
-        int status = try_member(route_chosen(members, choice, i), attempt);
+        int status = try_member(chosen(members, choice, i), attempt);
 
         if (status == 0)
             return 0;
@@ -183,7 +205,7 @@ static int try_all(const struct members *members, struct route_choice choice,
 static struct route_choice choose(struct pool *pool, const struct members *members,
                                   const struct attempt *attempt)
 {
-    return route_choose(pool, members, attempt->executor, attempt->message);
+    return route_ops_of(pool)->choose(pool, members, attempt->executor, attempt->message);
 }
 
 /* For routes that allow any member: tries each one once, unless a valid full mark says that all
@@ -206,51 +228,55 @@ static int try_any(struct pool *pool, const struct members *members, uint64_t ep
     return status;
 }
 
-/* Routes by which the message itself decides about the members that get it. */
-static int try_meant(struct pool *pool, const struct members *members, uint32_t route,
+/* The message's key determines the member. */
+static int try_owner(struct pool *pool, const struct members *members, uint64_t epoch,
                      struct attempt *attempt)
 {
+    (void)epoch;
     attempt->scan.varies = true;
-    if (route == WEIR_ROUTE_BROADCAST)
-        return broadcast(pool, attempt->executor, attempt->message, attempt->left, route_uncounted);
     if (members->count == 0)
         return WEIR_EFULL;
     return try_all(members, choose(pool, members, attempt), attempt);
 }
 
-static int try_queue(struct pool *pool, struct attempt *attempt)
+static int try_copies(struct pool *pool, const struct members *members, uint64_t epoch,
+                      struct attempt *attempt)
 {
+    (void)members;
+    (void)epoch;
+    attempt->scan.varies = true;
+    return broadcast(pool, attempt->executor, attempt->message, attempt->left, route_uncounted);
+}
+
+static int try_lease(struct pool *pool, const struct members *members, struct attempt *attempt)
+{
+    uint32_t first = route_ops_of(pool)->prefers_free || members->count == 0
+                         ? LEASE_GROUP_MOST_FREE
+                         : choose(pool, members, attempt).first;
+
     attempt->scan.looks++;
-    attempt->scan.varies |= pulling_bytes_limit(pool) != UINT64_MAX;
-    return pulling_push(pool, attempt->executor, attempt->message);
+    return lease_group_push(pool, attempt->executor, attempt->message, first);
 }
 
 static int try_members(struct pool *pool, const struct members *members, uint64_t epoch,
                        struct attempt *attempt)
 {
-    uint32_t route = atomic_load_explicit(&pool->route, memory_order_relaxed);
+    if (lease_group_takes(pool, attempt->message))
+        return try_lease(pool, members, attempt);
+    return route_ops_of(pool)->try_members(pool, members, epoch, attempt);
+}
+
+static int try_queue(struct pool *pool, const struct members *members, uint64_t epoch,
+                     struct attempt *attempt)
+{
     int status;
 
-    if (lease_group_takes(pool, attempt->message)) {
-        uint32_t first = route == WEIR_ROUTE_LEAST_LOADED || members->count == 0
-                             ? LEASE_GROUP_MOST_FREE
-                             : choose(pool, members, attempt).first;
-
-        attempt->scan.looks++;
-        return lease_group_push(pool, attempt->executor, attempt->message, first);
-    }
-    switch (route) {
-    case WEIR_ROUTE_PULL:
-        status = try_queue(pool, attempt);
-        /* The route has changed meanwhile; the lock makes the new one visible. Depth is bounded by
-         * the number of changes. */
-        return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
-    case WEIR_ROUTE_BROADCAST:
-    case WEIR_ROUTE_HASH:
-        return try_meant(pool, members, route, attempt);
-    default:
-        return try_any(pool, members, epoch, attempt);
-    }
+    attempt->scan.looks++;
+    attempt->scan.varies |= pulling_bytes_limit(pool) != UINT64_MAX;
+    status = pulling_push(pool, attempt->executor, attempt->message);
+    /* The route has changed meanwhile; the lock makes the new one visible. Depth is bounded by the
+     * number of changes. */
+    return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
 }
 
 /* After a try in a pool that senses. A message that woke no worker waits for another message, or
@@ -297,7 +323,7 @@ static int route_below(struct pool *pool, struct attempt *attempt)
  * members in turn. */
 static inline bool is_usual(struct pool *pool)
 {
-    return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
+    return route_ops_of(pool)->in_turn &&
            !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
            !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
            !atomic_load_explicit(&pool->elastic, memory_order_relaxed) &&
@@ -382,12 +408,12 @@ static uint32_t room_in(struct actor *actor)
     return room == UINT32_MAX ? UNLIMITED_ROOM : room;
 }
 
-static uint32_t room_to_pull(struct pool *pool, uint32_t members)
+static uint32_t room_in_queue(struct pool *pool, const struct members *members)
 {
     uint64_t room = pulling_room(pool);
 
     if (room > ROOM_MAX) /* unlimited */
-        room = (uint64_t)members * UNLIMITED_ROOM;
+        room = (uint64_t)members->count * UNLIMITED_ROOM;
     return room < ROOM_MAX ? (uint32_t)room : ROOM_MAX;
 }
 
@@ -397,11 +423,12 @@ static uint32_t room_of_member(const struct member *member)
 }
 
 /* The least room of all members, since each takes every message; leaving members do not count. */
-static uint32_t room_for_all(const struct members *members)
+static uint32_t room_for_copies(struct pool *pool, const struct members *members)
 {
     uint32_t least = ROOM_MAX;
     uint32_t asked = 0;
 
+    (void)pool;
     for (uint32_t i = 0; i < members->count && least > 0; i++) {
         uint32_t room;
 
@@ -414,31 +441,37 @@ static uint32_t room_for_all(const struct members *members)
     return asked ? least : 0;
 }
 
-uint32_t route_room(struct pool *pool)
+static uint32_t sum_of_room(struct pool *pool, const struct members *members)
 {
-    const struct members *members = members_of(pool);
     uint32_t sum = 0;
 
+    (void)pool;
+    for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++)
+        sum += room_of_member(&members->members[i]);
+    return sum;
+}
+
+uint32_t route_room(struct pool *pool)
+{
     if (atomic_load_explicit(&pool->paused, memory_order_acquire))
         return 0;
-    switch (atomic_load_explicit(&pool->route, memory_order_relaxed)) {
-    case WEIR_ROUTE_PULL:
-        return room_to_pull(pool, members->count);
-    case WEIR_ROUTE_BROADCAST:
-        return room_for_all(members);
-    default:
-        for (uint32_t i = 0; i < members->count && sum < ROOM_MAX; i++)
-            sum += room_of_member(&members->members[i]);
-        return sum;
-    }
+    return route_ops_of(pool)->room(pool, members_of(pool));
 }
 
 uint32_t route_room_of_only_worker(struct pool *pool)
 {
     const struct members *members = members_of(pool);
 
-    if (members->count != 1 || members->members[0].pool ||
-        atomic_load_explicit(&pool->route, memory_order_relaxed) != WEIR_ROUTE_ROUND_ROBIN)
+    if (members->count != 1 || members->members[0].pool || !route_ops_of(pool)->in_turn)
         return 0;
     return room_in(members->members[0].actor);
 }
+
+const struct route_ops route_table[] = {
+    [WEIR_ROUTE_ROUND_ROBIN] = { try_any, choose_in_turn, sum_of_room, .in_turn = true },
+    [WEIR_ROUTE_LEAST_LOADED] = { try_any, choose_least_loaded, sum_of_room, .prefers_free = true },
+    [WEIR_ROUTE_RANDOM] = { try_any, choose_at_random, sum_of_room },
+    [WEIR_ROUTE_HASH] = { try_owner, choose_by_key, sum_of_room, .has_keys = true },
+    [WEIR_ROUTE_PULL] = { try_queue, choose_in_turn, room_in_queue, .pulls = true },
+    [WEIR_ROUTE_BROADCAST] = { try_copies, choose_in_turn, room_for_copies, .copies = true },
+};

@@ -7,8 +7,6 @@
 
 #include "message/message.h"
 
-#include "pool/members.h"
-
 struct executor;
 struct pool;
 
@@ -39,25 +37,5 @@ uint32_t route_room(struct pool *pool);
 /* As route_room, for a pool whose only member is a worker with a mailbox of its own; 0 for other
  * pools. Any thread, in a read section. */
 uint32_t route_room_of_only_worker(struct pool *pool);
-
-/* The index of a key's owner, of at least one member. Any thread, in a read section. */
-uint32_t route_owner(const struct pool *pool, const struct members *members, uint64_t key);
-
-/* The members that are tried for a message to one of them: `count` from number `first` on, in a
- * circle. */
-struct route_choice {
-    uint32_t first;
-    uint32_t count; /* 0: no member could ever take the message */
-};
-struct route_choice route_choose(struct pool *pool, const struct members *members,
-                                 struct executor *executor, const struct message *message);
-
-static inline const struct member *route_chosen(const struct members *members,
-                                                struct route_choice choice, uint32_t number)
-{
-    uint32_t index = choice.first + number;
-
-    return &members->members[index < members->count ? index : index - members->count];
-}
 
 #endif

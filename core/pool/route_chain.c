@@ -4,6 +4,7 @@
 #include "actor/fullness.h"
 #include "pool/pool.h"
 #include "pool/route.h"
+#include "pool/route_ops.h"
 
 struct chain {
     struct message *const *messages;
@@ -84,7 +85,7 @@ static int one_by_one(struct pool *pool, struct executor *executor, struct chain
  * idle one. */
 static bool goes_whole(const struct pool *pool)
 {
-    return atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_ROUND_ROBIN &&
+    return route_ops_of(pool)->in_turn &&
            !atomic_load_explicit(&pool->elastic, memory_order_relaxed);
 }
 

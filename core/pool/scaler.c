@@ -8,6 +8,7 @@
 #include "pool/outcome.h"
 #include "pool/pool.h"
 #include "pool/resize.h"
+#include "pool/route_ops.h"
 #include "pool/scale_law.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -81,7 +82,7 @@ static uint64_t unused_for(struct place *place, const struct ledger_reading *rea
 static void offer_unused(struct look *look, const struct pool *pool, struct place *place,
                          uint64_t unused_ns)
 {
-    bool has_keys = atomic_load_explicit(&pool->route, memory_order_relaxed) == WEIR_ROUTE_HASH;
+    bool has_keys = route_ops_of(pool)->has_keys;
     bool is_better = !look->unused || (has_keys ? place->index > look->unused->index
                                                 : unused_ns > look->figures.unused_ns);
 

@@ -6,6 +6,7 @@
 #include "actor/runtime.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
+#include "pool/route_ops.h"
 
 void pool_wake_waiters(struct pool *pool, struct executor *executor)
 {
@@ -47,7 +48,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 void pool_set_route(struct pool *pool, enum weir_route route)
 {
     atomic_store_explicit(&pool->route, route, memory_order_relaxed);
-    atomic_store_explicit(&pool->owner.shares, route == WEIR_ROUTE_PULL, memory_order_relaxed);
+    atomic_store_explicit(&pool->owner.shares, route_table[route].pulls, memory_order_relaxed);
     fullness_forget(&pool->owner);
 }
 

@@ -10,8 +10,8 @@
 const char *dead_reason_name(enum dead_reason reason)
 {
     static const char *const names[] = {
-#define DEAD_REASON_NAME(name, text, sentence) text,
-        DEAD_REASON_LIST(DEAD_REASON_NAME)
+#define DEAD_REASON_NAME(name, number, word, sentence) [number] = word,
+        WEIR_DEAD_LIST(DEAD_REASON_NAME)
 #undef DEAD_REASON_NAME
     };
 
@@ -21,8 +21,8 @@ const char *dead_reason_name(enum dead_reason reason)
 const char *dead_reason_event(enum dead_reason reason)
 {
     static const char *const events[] = {
-#define DEAD_REASON_EVENT(name, text, sentence) "dead letter: " sentence,
-        DEAD_REASON_LIST(DEAD_REASON_EVENT)
+#define DEAD_REASON_EVENT(name, number, word, sentence) [number] = "dead letter: " sentence,
+        WEIR_DEAD_LIST(DEAD_REASON_EVENT)
 #undef DEAD_REASON_EVENT
     };
 

@@ -13,7 +13,11 @@
 
 const char *log_line_level(enum weir_log_level level)
 {
-    static const char *const names[] = { "error", "warning", "info", "debug" };
+    static const char *const names[] = {
+#define LEVEL_WORD(name, number, word) [number] = word,
+        WEIR_LOG_LEVEL_LIST(LEVEL_WORD)
+#undef LEVEL_WORD
+    };
 
     return (unsigned)level < sizeof names / sizeof names[0] ? names[level] : "debug";
 }

@@ -10,15 +10,9 @@
 #define HOST_LOG_LOG_LINE_H
 
 #include "base/log.h"
+#include "config/log_format.h"
 
 #define LOG_LINE_MAX 4096 /* PIPE_BUF of Linux: a write of it is never torn */
-
-enum log_format {
-    LOG_LOGFMT = 0,
-    LOG_JSON = 1,
-    LOG_TEXT = 2, /* `12:34:56.789 warning pool#1: what happened key=value`, in local time */
-    LOG_AUTO = 3, /* for the logger: text on a terminal, else logfmt */
-};
 
 struct log_style {
     enum log_format format;

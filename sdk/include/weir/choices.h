@@ -3,6 +3,9 @@
  *
  * <weir/runtime.h> includes this header. A number never changes its meaning. New numbers are added
  * at the end.
+ *
+ * A list such as WEIR_ROUTE_LIST(X) has a row X(NAME, number, "word in a file") for each choice.
+ * The enum below it has these names: WEIR_ROUTE_PULL.
  */
 #ifndef WEIR_CHOICES_H
 #define WEIR_CHOICES_H
@@ -17,16 +20,27 @@
 /* For a number of milliseconds: no time-out. */
 #define WEIR_FOR_EVER UINT64_MAX
 
-/* Selects the member of a pool that gets a message. */
+/* Selects the member of a pool that gets a message: WEIR_ROUTE_ROUND_ROBIN = 0, and so on.
+ *
+ *     round_robin    the next member with room
+ *     least_loaded   the member with the least work
+ *     random         two members at random; the less loaded one of them
+ *     hash           by the message's key
+ *     pull           one queue for all workers, which holds workers x limit messages; idle workers
+ *                    take from it. Not for pools of pools
+ *     broadcast      a copy to each member that has room; a request gets WEIR_EINVALID
+ */
+#define WEIR_ROUTE_LIST(X)                                                                         \
+    X(ROUND_ROBIN, 0, "round_robin")                                                               \
+    X(LEAST_LOADED, 1, "least_loaded")                                                             \
+    X(RANDOM, 2, "random")                                                                         \
+    X(HASH, 3, "hash")                                                                             \
+    X(PULL, 4, "pull")                                                                             \
+    X(BROADCAST, 5, "broadcast")
 enum weir_route {
-    WEIR_ROUTE_ROUND_ROBIN = 0,
-    WEIR_ROUTE_LEAST_LOADED = 1,
-    WEIR_ROUTE_RANDOM = 2,    /* two members at random; the less loaded one of them */
-    WEIR_ROUTE_HASH = 3,      /* by the message's key */
-    WEIR_ROUTE_PULL = 4,      /* one queue for all workers, which holds workers x limit messages;
-                               * idle workers take from it. Not for pools of pools */
-    WEIR_ROUTE_BROADCAST = 5, /* a copy to each member that has room; a request gets
-                               * WEIR_EINVALID */
+#define WEIR_ROUTE_NUMBER(name, number, word) WEIR_ROUTE_##name = (number),
+    WEIR_ROUTE_LIST(WEIR_ROUTE_NUMBER)
+#undef WEIR_ROUTE_NUMBER
 };
 
 /* Selects what happens to a worker that fails more often than its pool allows. */
@@ -49,18 +63,26 @@ enum weir_scale {
 };
 
 /* Selects what happens to the mailbox of a removed worker. */
+#define WEIR_REMOVE_LIST(X)                                                                        \
+    X(DRAIN, 0, "drain")     /* the worker finishes the messages that it has accepted */           \
+    X(REROUTE, 1, "reroute") /* other members of the pool get them */                              \
+    X(DISCARD, 2, "discard") /* they become dead letters with the reason `removed` */
 enum weir_remove {
-    WEIR_REMOVE_DRAIN = 0, /* the worker finishes the messages that it has accepted */
-    WEIR_REMOVE_REROUTE = 1,
-    WEIR_REMOVE_DISCARD = 2, /* its messages become dead letters with the reason `removed` */
+#define WEIR_REMOVE_NUMBER(name, number, word) WEIR_REMOVE_##name = (number),
+    WEIR_REMOVE_LIST(WEIR_REMOVE_NUMBER)
+#undef WEIR_REMOVE_NUMBER
 };
 
 /* Selects what weir_emit does when the target of an output is full. */
+#define WEIR_FULL_LIST(X)                                                                          \
+    X(WAIT, 0, "wait")     /* the message waits, the worker gets no new one; no thread waits */    \
+    X(REJECT, 1, "reject") /* weir_emit answers WEIR_EFULL */                                      \
+    X(DROP_NEWEST, 2, "drop_newest")                                                               \
+    X(DEAD_LETTER, 3, "dead_letter")
 enum weir_when_full {
-    WEIR_FULL_WAIT = 0, /* the message waits, and the worker gets no new message; no thread waits */
-    WEIR_FULL_REJECT = 1,
-    WEIR_FULL_DROP_NEWEST = 2,
-    WEIR_FULL_DEAD_LETTER = 3,
+#define WEIR_FULL_NUMBER(name, number, word) WEIR_FULL_##name = (number),
+    WEIR_FULL_LIST(WEIR_FULL_NUMBER)
+#undef WEIR_FULL_NUMBER
 };
 
 #endif

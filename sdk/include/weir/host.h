@@ -40,11 +40,16 @@ struct weir_self {
     const struct weir_host *host; /* const */
 };
 
+/* name, number, word in a file and in a line of the log */
+#define WEIR_LOG_LEVEL_LIST(X)                                                                     \
+    X(ERROR, 0, "error")                                                                           \
+    X(WARNING, 1, "warning")                                                                       \
+    X(INFO, 2, "info")                                                                             \
+    X(DEBUG, 3, "debug")
 enum weir_log_level {
-    WEIR_LOG_ERROR = 0,
-    WEIR_LOG_WARNING = 1,
-    WEIR_LOG_INFO = 2,
-    WEIR_LOG_DEBUG = 3,
+#define WEIR_LOG_LEVEL_NUMBER(name, number, word) WEIR_LOG_##name = (number),
+    WEIR_LOG_LEVEL_LIST(WEIR_LOG_LEVEL_NUMBER)
+#undef WEIR_LOG_LEVEL_NUMBER
 };
 
 /* One key=value pair of a log line; made by weir_str, weir_int, weir_uint, weir_real. */

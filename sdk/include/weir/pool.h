@@ -81,20 +81,25 @@ struct weir_member {
     uint64_t retrying; /* of `held`: messages that wait for a retry */
 };
 
-/* Reasons of dead letters. They index weir_pool_stats.dead_by. */
+/* Reasons of dead letters: name, number, word in figures and files, sentence in the log. The
+ * numbers index weir_pool_stats.dead_by. New ones are added at the end. */
+#define WEIR_DEAD_LIST(X)                                                                          \
+    X(CRASHED, 0, "crashed", "the worker failed with it")                                          \
+    X(REJECTED, 1, "rejected", "the worker rejected it")                                           \
+    X(RETRIES, 2, "retries", "retried too often")                                                  \
+    X(EXPIRED, 3, "expired", "the time-out of its requester was over")                             \
+    X(UNHANDLED, 4, "unhandled", "nobody handles it there")                                        \
+    X(REMOVED, 5, "removed", "its worker was removed and no other had room")                       \
+    X(KEPT, 6, "kept", "its worker ended while it kept it") /* or had stashed it */                \
+    X(NO_TARGET, 7, "no_target", "the pool behind the output has ended")                           \
+    X(OUTPUT_FULL, 8, "output_full", "the pool behind the output was full")                        \
+    X(TERMINATED, 9, "terminated", "its actor ended")                                              \
+    X(FULL, 10, "full", "no room when its timer was due")                                          \
+    X(CANCELLED, 11, "cancelled", "its requester cancelled it, or ended")
 enum weir_dead {
-    WEIR_DEAD_CRASHED = 0,     /* the worker failed while it handled the message */
-    WEIR_DEAD_REJECTED = 1,    /* the worker returned WEIR_REJECT */
-    WEIR_DEAD_RETRIES = 2,     /* the worker returned WEIR_RETRY too often */
-    WEIR_DEAD_EXPIRED = 3,     /* the time-out of the request was over */
-    WEIR_DEAD_UNHANDLED = 4,   /* the receiver does not handle such messages */
-    WEIR_DEAD_REMOVED = 5,     /* the worker was removed, and no other worker had room */
-    WEIR_DEAD_KEPT = 6,        /* the worker ended while it kept or stashed the message */
-    WEIR_DEAD_NO_TARGET = 7,   /* the target of the output has ended */
-    WEIR_DEAD_OUTPUT_FULL = 8, /* the target of the output was full */
-    WEIR_DEAD_TERMINATED = 9,  /* the receiver ended */
-    WEIR_DEAD_FULL = 10,       /* the receiver was full when the timer was due */
-    WEIR_DEAD_CANCELLED = 11,  /* the requester cancelled the request, or ended */
+#define WEIR_DEAD_NUMBER(name, number, word, sentence) WEIR_DEAD_##name = (number),
+    WEIR_DEAD_LIST(WEIR_DEAD_NUMBER)
+#undef WEIR_DEAD_NUMBER
 };
 #define WEIR_DEAD_REASONS_MAX 16
 #define WEIR_BEHAVIOUR_NAME_MAX 64

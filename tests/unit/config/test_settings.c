@@ -66,7 +66,7 @@ static void test_given_values_are_taken(void)
     CU_ASSERT_EQUAL(settings->host.dead_letters.count, 7);
     CU_ASSERT_EQUAL(settings->host.dead_letters.bytes, 16 << 20);
     CU_ASSERT_EQUAL(settings->host.log.level, WEIR_LOG_DEBUG);
-    CU_ASSERT_EQUAL(settings->host.log.format, SETTINGS_JSON);
+    CU_ASSERT_EQUAL(settings->host.log.format, LOG_JSON);
     CU_ASSERT_STRING_EQUAL(settings->dispatchers[pool->use.dispatcher].name, "slow");
     CU_ASSERT_EQUAL(settings->dispatchers[pool->use.dispatcher].threads, 3);
     CU_ASSERT_EQUAL(pool->size, 2);

@@ -299,18 +299,14 @@ static uint32_t fullness_of(struct pool *pool)
     return (uint32_t)atomic_load(&outlet_present(&pool->outlets)->wiring)->bindings[0].when_full;
 }
 
+#define WORD(name, number, word) [number] = (word),
 static const struct key keys[] = {
-    { "route: ",
-      "",
-      { "round_robin", "least_loaded", "random", "hash", "pull", "broadcast" },
-      route_of },
-    { "remove: {mode: ", "}", { "drain", "reroute", "discard" }, removal_of },
+    { "route: ", "", { WEIR_ROUTE_LIST(WORD) }, route_of },
+    { "remove: {mode: ", "}", { WEIR_REMOVE_LIST(WORD) }, removal_of },
     { "restart: {then: ", "}", { "keep_trying", "stop", "escalate" }, then_of },
-    { "outputs: {out: {to: end, when_full: ",
-      "}}",
-      { "wait", "reject", "drop_newest", "dead_letter" },
-      fullness_of },
+    { "outputs: {out: {to: end, when_full: ", "}}", { WEIR_FULL_LIST(WORD) }, fullness_of },
 };
+#undef WORD
 
 static uint32_t count_of(const struct key *key)
 {
