@@ -6,7 +6,6 @@
 #include "actor/find.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
-#include "actor/send.h"
 
 #define NUMBER_BITS 40 /* a trillion leases of one pool, and 16 million members */
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
@@ -250,15 +249,21 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
     struct leases *leases = find_leases(runtime, lease->pool);
     uint64_t now_ns = executor_look_at_clock(executor);
     struct lease *found;
+    uint64_t due_ns;
     int status;
 
     if (!leases)
         return WEIR_EUNKNOWN;
+    due_ns = due_of(leases, now_ns);
     pthread_mutex_lock(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
-    /* The member's timer is still at the former time: it looks then, and arms the timer again. */
-    if (status == 0)
-        found->due_ns = due_of(leases, now_ns);
+    if (status == 0) {
+        /* The member's timer goes off at the former time and is armed again then. A reload may have
+         * made the time-out shorter: then the member has to arm its timer now. */
+        if (due_ns < found->due_ns)
+            signal_member(found, executor);
+        found->due_ns = due_ns;
+    }
     pthread_mutex_unlock(&leases->lock);
     return status;
 }
@@ -309,13 +314,7 @@ int leases_take(struct runtime *runtime, struct executor *executor, weir_pid poo
     if (!router || !leases_are_given(router->leases))
         return WEIR_EUNSUPPORTED;
     take->public.reserved |= MESSAGE_TAKE;
-    status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
-    /* Takers that have given up wait in the queue until a member looks at them, or another taker
-     * needs their room. A member may have done so since the first try. */
-    if (status == WEIR_EFULL) {
-        router->ops->drop_unwanted(router, executor);
-        status = send_message(runtime, executor, pool, WEIR_NORMAL, take);
-    }
+    status = router->ops->take(router, executor, take);
     if (status == WEIR_EFULL)
         count_unserved(router->leases, TAKE_FULL);
     return status;

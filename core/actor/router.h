@@ -42,8 +42,8 @@ struct router_ops {
     uint32_t (*room)(struct router *router, struct executor *executor);
     /* How many messages fit in one chain to one actor; 0: they are spread over members. */
     uint32_t (*chain_room)(struct router *router);
-    /* Drops takers that have given up out of its queue. */
-    void (*drop_unwanted)(struct router *router, struct executor *executor);
+    /* As route, for a TAKE: it may have the room of takers that have given up. */
+    int (*take)(struct router *router, struct executor *executor, struct message *take);
     /* True once it accepts no more messages. */
     bool (*is_closing)(struct router *router);
     /* Ends it, and all actors below: drained, or with the reason KILL after their present

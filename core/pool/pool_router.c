@@ -49,9 +49,9 @@ static uint32_t chain_room(struct router *router)
     return route_room_of_only_worker(pool_of_router(router));
 }
 
-static void drop_unwanted(struct router *router, struct executor *executor)
+static int take(struct router *router, struct executor *executor, struct message *message)
 {
-    pulling_drop_unwanted(pool_of_router(router), executor);
+    return route_take(pool_of_router(router), executor, message);
 }
 
 static bool is_closing(struct router *router)
@@ -89,7 +89,7 @@ const struct router_ops pool_router_ops = {
     .route_chain = chain,
     .room = room,
     .chain_room = chain_room,
-    .drop_unwanted = drop_unwanted,
+    .take = take,
     .is_closing = is_closing,
     .close = end,
     .time = on_time,

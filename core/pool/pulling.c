@@ -447,6 +447,7 @@ static struct message_list take_out(struct pool *pool, struct executor *executor
         bool is_taker = message->public.reserved & MESSAGE_TAKE;
         bool goes = is_taker && (all || request_why_given_up(pool->runtime, executor, message));
 
+        pull->bytes -= goes ? message->public.size : 0;
         message_list_append(goes ? &out : &stay, message);
     }
     pull->messages = stay;

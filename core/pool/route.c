@@ -398,6 +398,16 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
     return route_leaving(pool, executor, message, NULL);
 }
 
+int route_take(struct pool *pool, struct executor *executor, struct message *take)
+{
+    if (route_uncounted(pool, executor, take, NULL) == 0)
+        return 0;
+    /* Takers that have given up wait in the queue until a member looks at them, or another taker
+     * needs their room. A member may have done so since the first try. */
+    pulling_drop_unwanted(pool, executor);
+    return route_counted(pool, executor, take, NULL);
+}
+
 static uint32_t room_in(struct actor *actor)
 {
     struct mailbox *mailbox = &actor->mailbox;

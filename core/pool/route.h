@@ -26,6 +26,9 @@ int route_message(struct pool *pool, struct executor *executor, struct message *
 int route_leaving(struct pool *pool, struct executor *executor, struct message *message,
                   struct message_list *left);
 
+/* As route_message, for a TAKE: without room, waiting takers that have given up leave theirs. */
+int route_take(struct pool *pool, struct executor *executor, struct message *take);
+
 /* As route_leaving, without counting a refusal for this pool. */
 int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
                     struct message_list *left);

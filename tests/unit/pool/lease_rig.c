@@ -177,6 +177,7 @@ static struct pool *make_pool(struct fixture *f, const struct setup *setup)
         .size = setup->size,
         .settings = { .route = WEIR_ROUTE_PULL,
                       .mailbox = 4,
+                      .mailbox_bytes = setup->bytes,
                       .size_max = setup->size_max,
                       .scale = setup->scale,
                       .remove = { .timeout_ms = 500 },

@@ -66,6 +66,30 @@ static void test_takes_are_counted_by_what_becomes_of_them(void)
     finish(&f);
 }
 
+/* promise P38: a take that gets the room of a taker that gave up is no refusal, and FULL is one. */
+static void test_take_counts_as_refused_once(void)
+{
+    struct pool_leases figures;
+    struct fixture f;
+
+    begin(&f, 1, 1);
+    CU_ASSERT_TRUE(takes(&f, 0));
+    act(&f, 1, take);
+    CU_ASSERT_TRUE(queued(&f, 1));
+    act(&f, 2, take);
+    CU_ASSERT_TRUE(answered(&f, 2, WEIR_EFULL));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).refused, 1);
+    CU_ASSERT_EQUAL(result(&f, 1, give_up), 0);
+    act(&f, 3, take);
+    (void)result(&f, 3, renew); /* the take came before it, and it has no lease */
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    CU_ASSERT_TRUE(answered(&f, 3, 0));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).refused, 1);
+    pool_look_at_leases(f.pool, &figures);
+    CU_ASSERT_EQUAL(figures.unserved[TAKE_FULL], 1);
+    finish(&f);
+}
+
 /* promise P38 */
 static void test_failures_are_counted_by_whether_a_holder_had_the_worker(void)
 {
@@ -96,6 +120,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "waits and holds", test_waits_and_holds_are_counted },
         { "takes", test_takes_are_counted_by_what_becomes_of_them },
+        { "refused", test_take_counts_as_refused_once },
         { "failures", test_failures_are_counted_by_whether_a_holder_had_the_worker },
         CU_TEST_INFO_NULL,
     };
