@@ -6,14 +6,16 @@
 
 #define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
-/* What happens in a pool to messages without a key. Zeros: a worker gets each of them. */
-struct keyless_way {
-    const struct settings_pool *hash; /* this pool or one below it, which refuses them */
+/* What a source finds in a pool. Zeros of the first three: a worker gets each message without a
+ * key. */
+struct feed_way {
+    const struct settings_pool *hash; /* this pool or one below it, which refuses such messages */
     uint32_t refusing;                /* of its members */
     bool is_refused;                  /* the pool accepts none of them */
+    bool has_workers;                 /* here or below, at the start or by a law */
 };
 
-static bool refuses(const struct settings_pool *pool, const struct keyless_way *way)
+static bool refuses(const struct settings_pool *pool, const struct feed_way *way)
 {
     if (pool->core.route == WEIR_ROUTE_HASH)
         return true;
@@ -23,21 +25,23 @@ static bool refuses(const struct settings_pool *pool, const struct keyless_way *
 }
 
 /* Pools come before their members, so the loop begins with the last. */
-static void find_ways(const struct settings *settings, struct keyless_way *ways)
+static void find_ways(const struct settings *settings, struct feed_way *ways)
 {
     for (uint32_t i = settings->pool_count; i-- > 0;) {
         const struct settings_pool *pool = &settings->pools[i];
-        struct keyless_way *above;
+        struct feed_way *above;
 
         ways[i].is_refused = refuses(pool, &ways[i]);
         if (pool->core.route == WEIR_ROUTE_HASH)
             ways[i].hash = pool;
+        ways[i].has_workers |= !pool->nested && (pool->size > 0 || pool->core.scale.on);
         if (pool->parent == SETTINGS_NONE)
             continue;
         above = &ways[pool->parent];
         above->refusing += ways[i].is_refused;
         if (ways[i].hash)
             above->hash = ways[i].hash;
+        above->has_workers |= ways[i].has_workers;
     }
 }
 
@@ -55,7 +59,7 @@ static bool is_keyless(const struct settings_source *source)
 }
 
 static void check_keys(struct checking *checking, const struct settings_source *source,
-                       const struct keyless_way *way, const struct mark *mark, const char *path)
+                       const struct feed_way *way, const struct mark *mark, const char *path)
 {
     const char *use = source->use.use;
 
@@ -75,17 +79,17 @@ static void check_keys(struct checking *checking, const struct settings_source *
 }
 
 static void check_feed(struct checking *checking, const struct settings_source *source,
-                       const struct keyless_way *ways)
+                       const struct feed_way *ways)
 {
     const struct settings_pool *pool = &checking->settings->pools[source->to];
     const struct mark *mark = written_mark(&source->written, "to");
     char path[PATH_SIZE];
 
     (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
-    if (!pool->nested && pool->size == 0 && !pool->core.scale.on)
+    if (!ways[source->to].has_workers)
         report_warn(checking->report, mark, path,
-                    "%s begins without workers: the source waits until somebody scales it",
-                    pool->path);
+                    "%s begins without workers: the source waits until somebody scales %s",
+                    pool->path, pool->nested ? "a pool below it" : "it");
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);
 }
@@ -93,7 +97,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
 int feeds_check(struct checking *checking)
 {
     const struct settings *settings = checking->settings;
-    struct keyless_way *ways = calloc(settings->pool_count + 1, sizeof *ways);
+    struct feed_way *ways = calloc(settings->pool_count + 1, sizeof *ways);
 
     if (!ways)
         return WEIR_ENOMEM;

@@ -4,7 +4,9 @@
 Usage: guide.py [ROOT]
 
 Each ```c and ```yaml block comes behind a line `<!-- from examples/NAME/FILE -->`, and its lines
-stand in that file, one below the other. The examples are built and run by tests, so what the guide
+stand in that file, one below the other. A page with a line `<!-- calls in examples/NAME -->` has
+tables of calls: each function, constant and option in them stands in a C file of that folder. The
+examples are built and run by tests, so what the guide
 shows compiles, and is checked by `weir check`. Prints `file:line: what` for each that does not, and
 for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
 """
@@ -14,6 +16,8 @@ from pathlib import Path
 
 GUIDE = "docs/guide"
 FROM = re.compile(r"<!-- from (examples/\S+) -->")
+CALLS = re.compile(r"<!-- calls in (examples/\S+) -->")
+NAME = re.compile(r"\b(?:(?:weir|WEIR)_\w+|(?:options|stats)\.\w+)")
 SUFFIX = {"c": (".c", ".h"), "yaml": (".yaml",)}
 
 
@@ -56,6 +60,19 @@ def wrong_block(root, language, block, before):
     return None
 
 
+def unused_calls(root, lines):
+    """(line number, what is wrong) for each name in a table that no example of the page uses."""
+    folders = [found[1] for line in lines if (found := CALLS.fullmatch(line.strip()))]
+    code = " ".join(path.read_text(encoding="utf-8")
+                    for folder in folders for path in sorted((root / folder).glob("*.c")))
+    used = set(NAME.findall(code))
+    for number, line in enumerate(lines, 1):
+        if folders and line.startswith("|"):
+            for name in NAME.findall(line):
+                if name not in used:
+                    yield number, f"{name} stands in no C file of {', '.join(folders)}"
+
+
 def mistakes(root):
     folder = root / GUIDE
     index = (folder / "README.md").read_text(encoding="utf-8")
@@ -70,6 +87,8 @@ def mistakes(root):
             what = wrong_block(root, language, block, before)
             if what:
                 yield f"{name}:{number}: {what}"
+        for number, what in unused_calls(root, lines):
+            yield f"{name}:{number}: {what}"
     if seen == 0:
         yield f"{GUIDE}/README.md:1: no page shows any C or YAML"
 

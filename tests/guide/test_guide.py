@@ -80,6 +80,13 @@ class GuideTest(unittest.TestCase):
     def test_open_block_is_told(self):
         self.expect(PAGE + "```c\nint x;\n", "a block without an end")
 
+    def test_call_of_a_table_that_no_example_makes_is_told(self):
+        table = "\n<!-- calls in examples/x -->\n| a | `weir_go(2)`, `WEIR_GONE`, other words |\n"
+        self.expect(PAGE + table, "weir_go stands in no C file of examples/x",
+                    "WEIR_GONE stands in no C file of examples/x")
+        self.write("examples/x/y.c", "int y = weir_go(WEIR_GONE);\n")
+        self.expect(PAGE + table)
+
     def test_unlisted_page_is_told(self):
         self.write("docs/guide/README.md", "nothing\n")
         self.expect(PAGE, "the index does not name it")

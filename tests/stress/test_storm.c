@@ -218,12 +218,13 @@ static void expect_drained(struct storm *storm)
 static void tell(struct storm *storm)
 {
     struct world *world = &storm->world;
-    uint64_t steals = steals_of(world), dead = 0;
+    uint64_t steals = steals_of(world), scaled = scaled_by_themselves(world), dead = 0;
 
     for (int i = 0; i < DEAD_REASONS; i++)
         dead += atomic_load(&world->dead_by_reason[i]);
     world_expect(world, atomic_load(&world->refused) > 0, "nobody was refused", 0);
     world_expect(world, steals > 0, "nothing was stolen", 0);
+    world_expect(world, scaled > 0, "no pool has scaled itself", 0);
     (void)printf("asked from outside %" PRIu64 ": replies %" PRIu64 ", reasons %" PRIu64
                  ", time-outs %" PRIu64 ", given up %" PRIu64 "\n",
                  atomic_load(&world->asked), atomic_load(&world->answers[WORLD_REPLIED]),
@@ -231,9 +232,10 @@ static void tell(struct storm *storm)
                  atomic_load(&world->answers[WORLD_TIMED_OUT]),
                  atomic_load(&world->answers[WORLD_CANCELLED]));
     (void)printf("messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64 ", steals %" PRIu64
-                 ", changes %" PRIu64 ", guests %u, opened %" PRIu64 ", restarts %" PRIu64 "\n",
+                 ", changes %" PRIu64 ", by the pools themselves %" PRIu64 ", guests %u, opened %" PRIu64
+                 ", restarts %" PRIu64 "\n",
                  atomic_load(&world->issued), atomic_load(&world->refused), dead, steals,
-                 atomic_load(&world->changes), world->guests, atomic_load(&world->opened),
+                 atomic_load(&world->changes), scaled, world->guests, atomic_load(&world->opened),
                  world->restarts);
 }
 

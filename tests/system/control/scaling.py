@@ -109,6 +109,20 @@ def test_maximum_is_told_once():
         check(len(lines_of(host, told)) == 1, "it is told once")
 
 
+def test_growth_by_itself_is_counted_apart():
+    """By whom, in the metrics, the status and the log."""
+    with running(busy("{min: 1, max: 3}, scale: {wait: 0ms, idle: 1h}")) as host:
+        until(lambda: host.json("status", "work")["live"] == 3, "it grows by itself")
+        resizes = host.json("status", "work")["resizes"]["scale"]
+        check(1 <= resizes <= 2, f"{resizes} changes by itself, from 1 to 3 workers")
+        metrics = host.get("/metrics")[1]
+        for by, count in (("scale", resizes), ("operator", 0)):
+            check(f'weir_pool_resizes_total{{pool="work",by="{by}"}} {count}\n' in metrics,
+                  f"by={by}: {metrics}")
+        until(lambda: len(lines_of(host, "by=scale")) >= resizes, "by whom, in the log")
+        check(len(lines_of(host, "by=scale")) == resizes, "a line for each change")
+
+
 def test_limits_are_told():
     """no number stands for a word"""
     with running("pools: {one: {use: sink.null, mailbox: unbuffered},\n"
@@ -134,5 +148,6 @@ if __name__ == "__main__":
     test_scale_is_suspended_and_goes_on()
     test_scale_waits()
     test_maximum_is_told_once()
+    test_growth_by_itself_is_counted_apart()
     test_limits_are_told()
     sys.exit(report_failures())

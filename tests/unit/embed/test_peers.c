@@ -131,6 +131,12 @@ static void test_tasks_wait_for_the_workers_that_the_pool_has(void)
     CU_ASSERT_EQUAL(stats.queued, 7);
     CU_ASSERT_EQUAL(weir_runtime_resize(f.hand.runtime, f.pool, 2, NULL), 0);
     CU_ASSERT_EQUAL(hand_stats(&f.hand, f.pool).target, 2);
+    gate_admit(&f.hand.gate, 3);
+    CU_ASSERT_EQUAL(weir_runtime_resize_wait(f.hand.runtime, f.pool, 2, wait_limit_ms(), NULL), 0);
+    CU_ASSERT_TRUE(gate_await(&f.hand.gate, 5));
+    stats = hand_stats(&f.hand, f.pool);
+    CU_ASSERT_EQUAL(stats.busy, 2);
+    CU_ASSERT_EQUAL(stats.queued, 5);
     gate_open(&f.hand.gate);
     CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
     CU_ASSERT_EQUAL(atomic_load(&f.ran), 10);
@@ -223,6 +229,67 @@ static void test_path_of_an_ended_pool_is_used_again(void)
     finish(&f);
 }
 
+/* Waits until its pool is closed, then submits to it. */
+static int submit_when_closed(struct weir_task *task, void *argument)
+{
+    struct fixture *f = argument;
+
+    (void)gate_pass(&f->hand.gate);
+    if (!is_closed(weir_runtime_submit(f->hand.runtime, f->pool, count, f, 0)))
+        atomic_fetch_add(&f->accepted, 1);
+    return count(task, f);
+}
+
+/* promise E10: a task that runs while its pool closes is refused like any other caller. */
+static void test_task_of_a_closing_pool_cannot_submit_to_it(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, 1, 4);
+    CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, submit_when_closed, &f, 0), 0);
+    CU_ASSERT_TRUE(gate_await(&f.hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_close(f.hand.runtime, f.pool), 0);
+    gate_open(&f.hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.accepted), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), 1);
+    CU_ASSERT_TRUE(is_closed(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 0)));
+    f.pool = add_pool(&f, 1, 1);
+    finish(&f);
+}
+
+struct numbered {
+    struct fixture *f;
+    uint32_t number;
+    uint32_t ran_as;
+};
+
+static int note_turn(struct weir_task *task, void *argument)
+{
+    struct numbered *numbered = argument;
+
+    numbered->ran_as = atomic_load(&numbered->f->ran);
+    return count(task, numbered->f);
+}
+
+/* promises S3 and E10 */
+static void test_one_worker_runs_tasks_in_the_order_of_their_submission(void)
+{
+    struct numbered tasks[MANY];
+    struct fixture f;
+
+    begin(&f, 2, 1, 4);
+    for (uint32_t i = 0; i < MANY; i++) {
+        tasks[i] = (struct numbered){ &f, i, MANY };
+        CU_ASSERT_EQUAL(
+            weir_runtime_submit(f.hand.runtime, f.pool, note_turn, &tasks[i], WEIR_FOR_EVER), 0);
+    }
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    for (uint32_t i = 0; i < MANY; i++)
+        CU_ASSERT_EQUAL(tasks[i].ran_as, tasks[i].number);
+    finish(&f);
+}
+
 static weir_pid add_nested(struct hand *hand, weir_pid above, const char *path)
 {
     struct weir_pool_options options = WEIR_POOL_OPTIONS;
@@ -268,6 +335,8 @@ int main(void)
         { "each resize", test_pool_of_tasks_works_after_each_resize },
         { "close", test_pool_that_closes_while_others_submit_runs_what_it_accepted },
         { "again", test_path_of_an_ended_pool_is_used_again },
+        { "closing", test_task_of_a_closing_pool_cannot_submit_to_it },
+        { "order", test_one_worker_runs_tasks_in_the_order_of_their_submission },
         { "nested", test_nested_pool_that_ends_leaves_the_one_above },
         CU_TEST_INFO_NULL,
     };

@@ -69,6 +69,25 @@ static void test_round_robin_goes_round_evenly(void)
 }
 
 /* promise P2 */
+static void test_workers_of_a_growth_take_part_in_the_round(void)
+{
+    struct fixture f;
+
+    begin(&f, 2, WEIR_ROUTE_ROUND_ROBIN, 5, 0);
+    for (int i = 0; i < 10; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool)); /* or they would be shared */
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 8, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    for (int i = 0; i < 16; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 1 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    for (uint32_t i = 0; i < 8; i++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, NUMBER + i), i < 5 ? 4 : 2);
+    finish(&f, 26);
+}
+
+/* promise P2 */
 static void test_round_robin_passes_over_the_full(void)
 {
     struct fixture f;
@@ -353,6 +372,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "round robin", test_round_robin_goes_round_evenly },
+        { "grown", test_workers_of_a_growth_take_part_in_the_round },
         { "over the full", test_round_robin_passes_over_the_full },
         { "least loaded", test_least_loaded_prefers_the_idle },
         { "least loaded pool", test_least_loaded_prefers_the_pool_with_the_least_to_do },
