@@ -3,11 +3,20 @@
 #
 # Usage: build.sh FOLDER. The packages replace those in FOLDER; the packages with symbols for
 # debuggers go to FOLDER/debug. Nothing in a package depends on FOLDER or on the time.
+#        build.sh --source FOLDER. Writes only the tree that the packages are built from.
+#
+# The maintainer is the person whom DEBEMAIL and DEBFULLNAME name, as in dch(1); without DEBEMAIL,
+# the one of .debian/control.
 #
 # A commit with the tag vVERSION gives the packages VERSION. Any other commit gives packages that
 # sort before them, and after those of earlier commits: VERSION~TIME.COMMIT.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source_only=false
+if [[ $1 == --source ]]; then
+    source_only=true
+    shift
+fi
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 work=$(mktemp -d "$folder/work.XXXXXX")
@@ -19,6 +28,20 @@ fail() {
 }
 
 of_clone() { git -C "$source" -c safe.directory="$source" "$@"; }
+
+# maintainer_of CONTROL: "NAME <ADDRESS>".
+maintainer_of() {
+    local person
+    person=$(sed -n 's/^Maintainer: //p' "$1")
+    if [[ ${DEBEMAIL:-} == *\<* ]]; then
+        person=$DEBEMAIL
+    elif [[ ${DEBEMAIL:-} ]]; then
+        person="${DEBFULLNAME:-${person% <*}} <$DEBEMAIL>"
+    fi
+    [[ $person =~ ^[^\<\>[:cntrl:]]+\ \<[^\<\>@[:space:]]+@[^\<\>@[:space:]]+\>$ ]] ||
+        fail "DEBEMAIL and DEBFULLNAME give no maintainer of the form NAME <ADDRESS>: $person"
+    echo "$person"
+}
 
 version=$(sed -n 's/^project(weir VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 [[ $version ]] || fail "CMakeLists.txt names no version"
@@ -34,7 +57,8 @@ of_clone ls-files -z --cached --others --exclude-standard >"$work/files"
 (cd "$source" && tar --null -T "$work/files" --ignore-failed-read -cf -) |
     tar -C "$tree" --no-same-owner -xf -
 mv "$tree/.debian" "$tree/debian"
-maintainer=$(sed -n 's/^Maintainer: //p' "$tree/debian/control")
+maintainer=$(maintainer_of "$tree/debian/control")
+NAME=$maintainer perl -pi -e 's/^Maintainer: .*/Maintainer: $ENV{NAME}/' "$tree/debian/control"
 cat >"$tree/debian/changelog" <<END_OF_ENTRY
 weir ($version) unstable; urgency=medium
 
@@ -42,6 +66,11 @@ weir ($version) unstable; urgency=medium
 
  -- $maintainer  $(date --utc --rfc-email --date="@$seconds")
 END_OF_ENTRY
+
+if "$source_only"; then
+    mv -T "$tree" "$folder/weir-$version"
+    exit
+fi
 
 # It would rewrite the paths in assertions.
 unset CCACHE_BASEDIR

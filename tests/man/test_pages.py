@@ -17,6 +17,7 @@ from pathlib import Path
 
 WEIR, MAN = sys.argv[1], Path(sys.argv[2])
 TREE = Path(__file__).parents[2]
+WRITTEN = [*TREE.glob("docs/man/*.[1-8]")]
 HEADERS = [*TREE.glob("sdk/include/weir/*.h"), *TREE.glob("sdk/testkit/include/weir/*.h")]
 
 
@@ -64,9 +65,21 @@ class Pages(unittest.TestCase):
         self.assertIn("Cancels a timer and frees its message, if any.", page)
         self.assertNotIn("return self->host", page, "no body of an inline function")
 
+    def test_macros_of_two_fonts_join_no_words(self):
+        """Such a macro prints its arguments without the spaces between them."""
+        self.assertEqual(["weir.1", "weir.yaml.5"], sorted(path.name for path in WRITTEN))
+        for path in [*WRITTEN, *MAN.glob("man1/*"), *MAN.glob("man3/*.h.3")]:
+            text = path.read_text(encoding="utf-8")
+            for line in re.findall(r"^\.(?:BR|RB|BI|IB|IR|RI) (.*)", text, re.M):
+                arguments = [first or second for first, second in
+                             re.findall(r'"([^"]*)"|(\S+)', line)]
+                for left, right in zip(arguments, arguments[1:]):
+                    self.assertFalse(left[-1:].isalnum() and right[:1].isalnum(),
+                                     f"{path.name}: {line}")
+
     @unittest.skipUnless(shutil.which("man") and shutil.which("groff"), "no man(1)")
     def test_man_has_no_warning(self):
-        paths = [*MAN.glob("man1/*"), *MAN.glob("man3/*.h.3")]
+        paths = [*WRITTEN, *MAN.glob("man1/*"), *MAN.glob("man3/*.h.3")]
         with ThreadPoolExecutor(2) as pool:
             for path, (text, warnings) in zip(paths, pool.map(shown, paths)):
                 self.assertEqual("", warnings, path.name)

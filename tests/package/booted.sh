@@ -1,6 +1,6 @@
 #!/bin/bash
 # Goal: the unit of the package works under systemd itself: start, reload, restart, watchdog, stop,
-# journal, a socket that systemd has opened, removal of the package.
+# journal, a socket that systemd has opened, upgrade and removal of the package.
 # Shows promise R19 and promise B6.
 # Method: systemd of a bare root boots as process 1 of namespaces of its own, with a hierarchy of
 # control groups of its own; service.sh runs there as a service, whose end ends the system.
@@ -13,6 +13,7 @@ packages=$(cd "$2" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
 . "$here/../bareroot/root.sh"
+. "$here/older.sh"
 
 # In a group of its own, of which the new namespace sees nothing else.
 boot() {
@@ -57,7 +58,9 @@ trap end EXIT
 
 make_base
 root_create service
-cp "$packages"/weir_*.deb "$packages"/weir-plugins_*.deb "$work/service/root"
+mkdir "$work/service/root/newer"
+cp "$packages"/weir_*.deb "$packages"/weir-plugins_*.deb "$work/service/root/newer"
+make_older "$work/service/root/older" "$work/service/root/newer"/*.deb
 cat >"$work/service/etc/systemd/system/weir-test.service" <<'END_OF_UNIT'
 [Unit]
 Requires=basic.target dbus.socket
@@ -74,7 +77,7 @@ StandardError=inherit
 END_OF_UNIT
 say "installs systemd and the packages"
 root_exec service bash -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-    systemd dbus procps /root/*.deb' >"$work/log" 2>&1 || fail "$(tail "$work/log")"
+    systemd dbus procps /root/older/*.deb' >"$work/log" 2>&1 || fail "$(tail "$work/log")"
 find "$work/service/var/cache/apt/archives" -name '*.deb' -exec cp -n -t "$cache/archives" {} +
 say "boots"
 status=0

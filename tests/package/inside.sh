@@ -73,6 +73,7 @@ echo "upgraded to $(version_of weir) beside a host, which reloaded and ended wit
 
 as_somebody 'weir --version
     weir check /etc/weir/weir.yaml' >/root/check.log
+install_packages bash-completion zsh fish python3
 code=0
 weir run examples/integrity/integrity.yaml >/root/said 2>/root/log || code=$?
 ((code <= 1)) || fail "integrity: $code: $(cat /root/log)"
@@ -81,12 +82,15 @@ for page in man1/weir.1 man1/weir-reload.1 man5/weir.yaml.5; do
     [[ -f /usr/share/man/$page.gz ]] || fail "no $page"
 done
 # shellcheck disable=SC2016
-completed=$(bash -c '. /usr/share/bash-completion/completions/weir
+completed=$(bash -c '. /usr/share/bash-completion/bash_completion
+    _completion_loader weir; [[ $? == 124 ]]
     COMP_WORDS=(weir des) COMP_CWORD=1; _weir; echo "${COMPREPLY[@]}"')
 [[ $completed == describe ]] || fail "bash completes weir des as: $completed"
+completed=$(fish -c 'complete -C "weir des"' | cut -f 1)
+[[ $completed == describe ]] || fail "fish completes weir des as: $completed"
+completed=$(zsh -fc 'autoload -Uz compinit; compinit -u -D; echo $_comps[weir]; which _weir')
+[[ $completed == _weir$'\n'*autoload* ]] || fail "zsh completes weir with: $completed"
 [[ -f /usr/share/doc/weir-doc/html/docs/guide/README.html ]] || fail "no pages of weir-doc"
-[[ -f /usr/share/zsh/vendor-completions/_weir ]] || fail "no completion for zsh"
-[[ -f /usr/share/fish/vendor_completions.d/weir.fish ]] || fail "no completion for fish"
 
 id weir >/root/id || fail "no user for weir@.service"
 grep -qx 'ExecStart=/usr/bin/weir run /etc/weir/%i.yaml' /lib/systemd/system/weir@.service ||
@@ -114,6 +118,9 @@ as_somebody 'weir run examples/first/first.yaml' >/root/primes
 primes=$(seq 0 9999 | factor | awk 'NF < 3' | wc -l)
 [[ $(grep -cE '^[0-9]+$' /root/primes) == "$primes" ]] ||
     fail "examples/first: $(tail -n 5 /root/primes)"
+as_somebody 'echo "10.0.0.1 - ann [23/Nov/2026:13:00:00 +0000] \"GET /a HTTP/1.1\" 200 512" |
+    weir run examples/recipes/access.yaml' >/root/json
+grep -q '^{"client": "10.0.0.1"' /root/json || fail "access.yaml: $(cat /root/json)"
 as_somebody 'cmake -G Ninja -S examples/embed -B build/embed
     cmake --build build/embed
     ctest --test-dir build/embed' >/root/embed.log

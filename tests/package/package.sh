@@ -13,25 +13,7 @@ packages=$(cd "$2" && pwd)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source=$(cd "$here/../.." && pwd)
 . "$here/../bareroot/root.sh"
-
-# older FROM TO: the package as an earlier version had it: with other lines in its files of
-# configuration, and with a file that the newer one no longer has.
-older() {
-    local tree=$work/older file version
-    version=$(dpkg-deb --field "$1" Version)
-    dpkg-deb --raw-extract "$1" "$tree"
-    sed -i -E "/^(Version|Depends):/ s/${version//./\\.}/0.0.9/g" "$tree/DEBIAN/control"
-    grep -q '^Version: 0.0.9$' "$tree/DEBIAN/control" || fail "no version to lower in $1"
-    while read -r file; do
-        echo "# of 0.0.9" >>"$tree$file"
-    done < <(cat "$tree/DEBIAN/conffiles" 2>/dev/null)
-    if [[ -d $tree/usr/share/weir ]]; then
-        echo "of 0.0.9" >"$tree/usr/share/weir/gone"
-    fi
-    (cd "$tree" && find usr -type f -exec md5sum {} + >DEBIAN/md5sums)
-    dpkg-deb --root-owner-group --build "$tree" "$2" >/dev/null
-    rm -r "$tree"
-}
+. "$here/older.sh"
 
 make_base
 root_create inside
@@ -40,8 +22,6 @@ mkdir -p "$inside/weir/build/packages" "$inside/older"
 cp "$packages"/*.deb "$inside/weir/build/packages"
 cp "$source/README.md" "$inside/weir"
 cp -r "$source/examples" "$inside/weir"
-for package in "$packages"/*.deb; do
-    older "$package" "$inside/older/$(basename "$package" | sed 's/_.*_/_0.0.9_/')"
-done
+make_older "$inside/older" "$packages"/*.deb
 root_run inside
 say "installed, upgraded, removed and purged in a bare root"
