@@ -13,17 +13,30 @@
 #include "queue.h"
 
 #define OUTPUT_OUT 0u
-#define LENGTH_MS 5000u /* between two questions for the lengths of the queues */
+#define LENGTH_MS 5000u  /* between two questions for the lengths of the queues */
+#define STARVED_MS 5000u /* without memory, before a piece is too large */
+#define LOOK_MS 250u     /* between two tries to get memory */
 
 /* --- the session ------------------------------------------------------------------------------ */
+
+static int declare_queues(struct consumer *state)
+{
+    struct link *link = &state->session.link;
+    const char *names[QUEUES_MAX];
+    int status;
+
+    for (uint32_t i = 0; i < state->queue_count; i++)
+        names[i] = state->queues[i].name;
+    status = queue_declare_all(link, names, state->queue_count);
+    for (uint32_t i = 0; status == 0 && !state->settings->declare && i < state->queue_count; i++)
+        status = queue_check_dead_letters(link, names[i]);
+    return status;
+}
 
 static int begin_to_consume(struct consumer *state, uint32_t queue)
 {
     const char tag[] = { (char)('0' + queue), '\0' };
-    int status = queue_declare(&state->session.link, state->queues[queue].name);
 
-    if (status != 0)
-        return status;
     (void)amqp_basic_consume(state->session.link.connection, LINK_CHANNEL,
                              amqp_cstring_bytes(state->queues[queue].name), amqp_cstring_bytes(tag),
                              0, 0, 0, amqp_empty_table);
@@ -37,6 +50,9 @@ static int begin(void *user)
 
     confirms_reset(&state->confirms);
     state->incoming.is_begun = false;
+    status = declare_queues(state);
+    if (status != 0)
+        return status;
     (void)amqp_basic_qos(state->session.link.connection, LINK_CHANNEL, 0,
                          (uint16_t)state->settings->window, 0);
     status = link_check(&state->session.link, "window");
@@ -61,8 +77,10 @@ static void on_lost(struct weir_self *self, void *user)
 
     (void)self;
     deliveries_orphan(&state->deliveries);
-    for (uint32_t i = 0; i < state->queue_count; i++)
+    for (uint32_t i = 0; i < state->queue_count; i++) {
         state->queues[i].waiting.first = DELIVERY_NONE;
+        memset(state->queues[i].retry_ready, 0, sizeof state->queues[i].retry_ready);
+    }
     state->incoming.is_begun = false;
 }
 
@@ -90,9 +108,10 @@ static void release(struct consumer *state)
 
 static void add_queue(struct consumer *state, const char *name)
 {
-    state->queues[state->queue_count++] = (struct source_queue){ name,
-                                                                 { DELIVERY_NONE, DELIVERY_NONE },
-                                                                 0 };
+    state->queues[state->queue_count++] = (struct source_queue){
+        .name = name,
+        .waiting = { DELIVERY_NONE, DELIVERY_NONE },
+    };
 }
 
 static int init(struct consumer *state, const struct amqp_settings *settings)
@@ -150,15 +169,27 @@ static uint32_t take_next(struct consumer *state, uint32_t *out_queue)
     return DELIVERY_NONE;
 }
 
+static uint64_t key_of(const struct consumer *state, const struct delivery *delivery)
+{
+    const char *id = delivery->envelope.id;
+
+    return state->settings->message_key == AMQP_KEY_OF_ID && id[0] ? weir_key(id, strlen(id))
+                                                                   : delivery->envelope.key;
+}
+
 static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
 {
-    const struct delivery *delivery = &state->deliveries.items[index];
-    const struct weir_tag *tag = weir_tag(self, delivery->envelope.tag);
-    struct weir_message *message = tag ? weir_message_new(self, tag, delivery->size) : NULL;
-    int status = message ? 0 : WEIR_ENOMEM;
+    struct delivery *delivery = &state->deliveries.items[index];
+    struct weir_message *message;
+    int status;
+
+    if (!delivery->tag)
+        delivery->tag = consumer_tag(self, state, delivery->envelope.tag);
+    message = delivery->tag ? weir_message_new(self, delivery->tag, delivery->size) : NULL;
+    status = message ? 0 : WEIR_ENOMEM;
 
     if (status == 0) {
-        message->key = delivery->envelope.key;
+        message->key = key_of(state, delivery);
         message->attempt = (uint16_t)delivery->envelope.attempt;
         if (delivery->size > 0)
             memcpy(message->data, delivery->bytes + delivery->properties_size, delivery->size);
@@ -169,6 +200,52 @@ static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
     if (status != 0)
         weir_message_free(self, message);
     return status;
+}
+
+/* True when a piece gets no memory for STARVED_MS although no worker has one of this source. */
+static bool is_too_large(struct weir_self *self, struct consumer *state)
+{
+    uint64_t now = weir_now_ms(self);
+
+    if (state->deliveries.counts[DELIVERY_SENT] > 0)
+        state->starved_since = 0;
+    else if (state->starved_since == 0)
+        state->starved_since = now;
+    return state->starved_since != 0 && now - state->starved_since >= STARVED_MS;
+}
+
+/* Puts the piece back in front of its line, or makes a dead letter of one that never fits. */
+static void keep(struct weir_self *self, struct consumer *state, uint32_t index, int status)
+{
+    const struct delivery *delivery = &state->deliveries.items[index];
+    char detail[64];
+
+    if (status != WEIR_ENOMEM || !is_too_large(self, state)) {
+        delivery_line_prepend(&state->deliveries, &state->queues[delivery->queue].waiting, index);
+        return;
+    }
+    state->starved_since = 0;
+    (void)snprintf(detail, sizeof detail, "host.memory has no room for %zu bytes", delivery->size);
+    weir_log(self, WEIR_LOG_ERROR, "piece is too large", weir_str("id", delivery->envelope.id),
+             weir_uint("bytes", delivery->size), weir_str("detail", detail));
+    if (!consumer_bury(self, state, index, "too_large", detail))
+        session_lose(self, &state->session);
+    consumer_watch_puts(self, state);
+}
+
+static void look_again(struct weir_self *self, void *memory, void *context)
+{
+    struct consumer *state = memory;
+
+    (void)self;
+    (void)context;
+    state->looks_again = false; /* after a timer the host calls `produce` */
+}
+
+static void wait_for_memory(struct weir_self *self, struct consumer *state)
+{
+    if (!state->looks_again)
+        state->looks_again = weir_after(self, LOOK_MS, look_again, NULL, NULL) == 0;
 }
 
 static int consume_produce(struct weir_self *self, void *memory, uint32_t credit)
@@ -183,9 +260,12 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
         if (status == 1)
             return WEIR_WAIT;
         if (status != 0) {
-            delivery_line_prepend(&state->deliveries, &state->queues[queue].waiting, index);
+            keep(self, state, index, status);
+            if (status == WEIR_ENOMEM)
+                wait_for_memory(self, state);
             return status == WEIR_EFULL || status == WEIR_ENOMEM ? WEIR_WAIT : status;
         }
+        state->starved_since = 0;
         deliveries_move(&state->deliveries, index, DELIVERY_SENT);
         credit--;
     }
@@ -213,10 +293,10 @@ static bool settle(struct weir_self *self, struct consumer *state, uint32_t inde
     if (outcome->result == WEIR_OUTCOME_DONE)
         return consumer_acknowledge(state, index);
     if (outcome->result == WEIR_OUTCOME_RETRY)
-        return consumer_put_off(state, index, outcome);
+        return consumer_put_off(self, state, index, outcome);
     if (was_handled(outcome->reason))
         return consumer_bury(self, state, index, outcome->reason, outcome->detail);
-    return consumer_give_back(state, index);
+    return consumer_return(self, state, index);
 }
 
 static void consume_settled(struct weir_self *self, void *memory,
@@ -237,7 +317,7 @@ static void consume_settled(struct weir_self *self, void *memory,
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* Takes nothing new: what waits goes to others at once, and the rest when it is settled. */
-static bool stop_consuming(struct consumer *state)
+static bool stop_consuming(struct weir_self *self, struct consumer *state)
 {
     uint32_t queue, index;
 
@@ -251,7 +331,7 @@ static bool stop_consuming(struct consumer *state)
             return false;
     }
     while ((index = take_next(state, &queue)) != DELIVERY_NONE)
-        if (!consumer_give_back(state, index))
+        if (!consumer_return(self, state, index))
             return false;
     return true;
 }
@@ -263,7 +343,7 @@ static int consume_leave(struct weir_self *self, void *memory)
 
     if (!state->session.is_leaving) {
         state->session.is_leaving = true;
-        if (session_is_up(&state->session) && !stop_consuming(state))
+        if (session_is_up(&state->session) && !stop_consuming(self, state))
             session_lose(self, &state->session);
     }
     return session_is_up(&state->session) &&
@@ -308,6 +388,9 @@ static void consume_check(const void *memory, struct weir_report *report)
     }
 }
 
+/* In the order of enum amqp_message_key. */
+static const char *const message_keys[] = { "piece", "id", NULL };
+
 static const struct weir_option options[] = {
     SETTINGS_OF_BOTH,
     WEIR_OPTION_U32(struct amqp_settings, window, .fallback = "100", .min = 1, .max = WINDOW_MAX,
@@ -316,6 +399,9 @@ static const struct weir_option options[] = {
                      .help = "queues whose pieces go before those of `queue`, in this order"),
     WEIR_OPTION_LIST(struct amqp_settings, tags, .min = 0, .max = 1000,
                      .help = "tags that the workers know; others are dead; default: all"),
+    WEIR_OPTION_ENUM(struct amqp_settings, message_key, .fallback = "piece",
+                     .choices = message_keys,
+                     .help = "of a message: the key of the piece, or a hash of its id"),
     { 0 },
 };
 

@@ -9,14 +9,17 @@
 
 #include "confirms.h"
 #include "deliveries.h"
+#include "queue.h"
 #include "session.h"
 
-#define QUEUES_MAX 9u /* `queue`, and 8 before it */
+#define QUEUES_MAX 9u  /* `queue`, and 8 before it */
+#define TAGS_MAX 1000u /* distinct tags of pieces: the host keeps each of them */
 
 struct source_queue {
     const char *name; /* borrowed from the settings */
     struct delivery_line waiting;
     uint32_t length;
+    uint64_t retry_ready[QUEUE_RETRY_STEPS]; /* when the queue of a step may be used; 0 = unknown */
 };
 
 /* The delivery that is being received. */
@@ -37,7 +40,11 @@ struct consumer {
     uint32_t queue_count;
     uint32_t asked; /* queues whose length was asked for, round and round */
     struct incoming incoming;
-    bool puts_later; /* a timer runs until PUT_LATER is tried again */
+    const struct weir_tag *tags[TAGS_MAX]; /* those that have come */
+    uint32_t tag_count;
+    bool puts_later;        /* a timer runs until PUT_LATER is tried again */
+    bool looks_again;       /* a timer runs until memory is asked for again */
+    uint64_t starved_since; /* no memory for the next piece; 0 = there is */
     char host[64];
 
     uint64_t received;
@@ -56,11 +63,15 @@ bool consumer_is_written(struct consumer *state, int status);
 bool consumer_acknowledge(struct consumer *state, uint32_t index);
 /* Another consumer, or this one, gets it as the next attempt. */
 bool consumer_give_back(struct consumer *state, uint32_t index);
+/* No worker has had it: another consumer, or this one, gets it as the same attempt, at the end of
+ * its queue. When the queue is full, the attempt counts. */
+bool consumer_return(struct weir_self *self, struct consumer *state, uint32_t index);
 /* Puts it into the queue of dead letters. Borrows the texts. */
 bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t index,
                    const char *reason, const char *detail);
 /* Puts it into a queue from which it comes back after the delay of the outcome. */
-bool consumer_put_off(struct consumer *state, uint32_t index, const struct weir_outcome *outcome);
+bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t index,
+                      const struct weir_outcome *outcome);
 /* Takes a confirm of what was put: then it is acknowledged, or put again later. */
 bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken);
 /* Sees to those that wait to be put. */
@@ -68,6 +79,9 @@ void consumer_watch_puts(struct weir_self *self, struct consumer *state);
 
 /* --- receiving.c ------------------------------------------------------------------------------ */
 
+/* The tag of a piece. NULL: memory is out, or TAGS_MAX others have come. */
+const struct weir_tag *consumer_tag(struct weir_self *self, struct consumer *state,
+                                    const char *name);
 /* For struct session_calls. */
 bool consumer_take(struct weir_self *self, void *user, const amqp_frame_t *frame);
 

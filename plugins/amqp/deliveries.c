@@ -47,6 +47,7 @@ uint32_t deliveries_add(struct deliveries *deliveries, size_t properties_size, s
     deliveries->free_first = delivery->next;
     deliveries_move(deliveries, index, DELIVERY_WAITING);
     delivery->next = DELIVERY_NONE;
+    delivery->tag = NULL;
     delivery->bytes = bytes;
     delivery->properties_size = properties_size;
     delivery->size = size;

@@ -31,19 +31,27 @@ enum delivery_state {
     DELIVERY_PUT_LATER,
 };
 
+/* Why a delivery is put into another queue, or back into its own. */
+enum delivery_put {
+    DELIVERY_RETRIED,  /* it comes back after its delay, as the next attempt */
+    DELIVERY_BURIED,   /* a dead letter */
+    DELIVERY_RETURNED, /* no worker has had it: as the same attempt */
+};
+
 struct delivery {
     uint64_t number; /* of the server, for acknowledgements; 0 = orphan */
     uint32_t state;  /* enum delivery_state */
     uint32_t next;
     uint32_t queue; /* index of the queue that it came from */
     struct envelope envelope;
+    const struct weir_tag *tag; /* NULL: not yet known */
     char *bytes; /* owned: the properties as the server sent them, then the payload */
     size_t properties_size;
     size_t size; /* of the payload */
 
     /* of PUTTING and PUT_LATER */
-    bool is_dead;
-    uint32_t attempt;  /* of a retry: the next one */
+    uint32_t put;      /* enum delivery_put */
+    uint32_t attempt;  /* the next one; not of a dead letter */
     uint64_t delay_ms; /* of a retry */
     char reason[32];   /* of a dead letter */
     char detail[64];

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 
 #define FRAME_MAX 131072
 #define BACKOFF_FIRST_MS 100u
@@ -108,6 +109,43 @@ static int fail_by_reply(struct link *link, const char *what, amqp_rpc_reply_t r
 int link_check(struct link *link, const char *what)
 {
     return fail_by_reply(link, what, amqp_get_rpc_reply(link->connection));
+}
+
+/* True when the last answer of the server closed the channel, since an object does not exist. */
+static bool is_absent(amqp_rpc_reply_t reply)
+{
+    const amqp_channel_close_t *closed = reply.reply.decoded;
+
+    return reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+           reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD && closed->reply_code == AMQP_NOT_FOUND;
+}
+
+static int open_channel(struct link *link)
+{
+    int status;
+
+    (void)amqp_channel_open(link->connection, LINK_CHANNEL);
+    status = link_check(link, "channel");
+    if (status != 0)
+        return status;
+    (void)amqp_confirm_select(link->connection, LINK_CHANNEL);
+    return link_check(link, "confirms");
+}
+
+int link_check_presence(struct link *link, const char *what, bool *out_exists)
+{
+    amqp_rpc_reply_t reply = amqp_get_rpc_reply(link->connection);
+    amqp_channel_close_ok_t method = { .dummy = 0 };
+    int status;
+
+    *out_exists = !is_absent(reply);
+    if (*out_exists)
+        return fail_by_reply(link, what, reply);
+    status = amqp_send_method(link->connection, LINK_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD,
+                              &method);
+    if (status != AMQP_STATUS_OK)
+        return link_fail(link, "%s", amqp_error_string2(status));
+    return open_channel(link);
 }
 
 /* --- connecting ------------------------------------------------------------------------------- */
@@ -216,18 +254,6 @@ static int log_in(struct link *link, const char *name)
     return fail_by_reply(link, "login", reply);
 }
 
-static int open_channel(struct link *link)
-{
-    int status;
-
-    (void)amqp_channel_open(link->connection, LINK_CHANNEL);
-    status = link_check(link, "channel");
-    if (status != 0)
-        return status;
-    (void)amqp_confirm_select(link->connection, LINK_CHANNEL);
-    return link_check(link, "confirms");
-}
-
 /* Puts the server in front of the reason. */
 static int name_failure(struct link *link)
 {
@@ -238,7 +264,7 @@ static int name_failure(struct link *link)
     return link_fail(link, "%s: %.250s", server, reason);
 }
 
-static int connect_one(struct link *link, const char *name)
+static int connect_one(struct link *link, const struct link_use *use)
 {
     int status;
 
@@ -250,26 +276,29 @@ static int connect_one(struct link *link, const char *name)
         return link_fail(link, "out of memory");
     status = open_socket(link);
     if (status == 0)
-        status = log_in(link, name);
+        status = log_in(link, use->name);
     if (status == 0)
         status = open_channel(link);
+    if (status == 0)
+        status = use->begin(use->user);
     return status == 0 ? 0 : name_failure(link);
 }
 
-int link_connect(struct link *link, const char *name)
+int link_connect(struct link *link, const struct link_use *use)
 {
-    bool is_refused = false;
+    char refusal[LINK_ERROR_MAX] = "";
 
     for (size_t i = 0; i < link->settings->servers.count; i++) {
-        if (connect_one(link, name) == 0) {
+        if (connect_one(link, use) == 0) {
             link->error[0] = '\0';
             return 0;
         }
-        is_refused |= link->is_refused;
+        if (link->is_refused)
+            memcpy(refusal, link->error, sizeof refusal);
         link_drop(link);
     }
-    link->is_refused = is_refused;
-    return WEIR_EINVALID;
+    link->is_refused = refusal[0] != '\0';
+    return link->is_refused ? link_fail(link, "%s", refusal) : WEIR_EINVALID;
 }
 
 uint64_t link_backoff_ms(struct link *link)
@@ -321,10 +350,12 @@ static int on_method(struct link *link, const amqp_method_t *method)
     }
 }
 
-int link_read(struct link *link, amqp_frame_t *out_frame)
+/* As link_read, but waits for the frame. */
+static int wait_for_frame(struct link *link, uint64_t milliseconds, amqp_frame_t *out_frame)
 {
-    struct timeval now = { 0, 0 };
-    int status = amqp_simple_wait_frame_noblock(link->connection, out_frame, &now);
+    struct timeval limit = { (time_t)(milliseconds / 1000),
+                             (suseconds_t)(milliseconds % 1000 * 1000) };
+    int status = amqp_simple_wait_frame_noblock(link->connection, out_frame, &limit);
 
     if (status == AMQP_STATUS_TIMEOUT)
         return 0;
@@ -332,6 +363,33 @@ int link_read(struct link *link, amqp_frame_t *out_frame)
         return link_fail(link, "%s", amqp_error_string2(status));
     return out_frame->frame_type == AMQP_FRAME_METHOD ? on_method(link, &out_frame->payload.method)
                                                       : 1;
+}
+
+int link_read(struct link *link, amqp_frame_t *out_frame)
+{
+    return wait_for_frame(link, 0, out_frame);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int link_rest(struct link *link, uint64_t milliseconds)
+{
+    uint64_t now = now_ms(), end = now + milliseconds;
+    amqp_frame_t frame;
+    int status = 0;
+
+    while (status >= 0 && now < end) {
+        status = wait_for_frame(link, end - now, &frame);
+        link_release(link);
+        now = now_ms();
+    }
+    return status < 0 ? status : 0;
 }
 
 void link_release(struct link *link)

@@ -35,17 +35,29 @@ void link_init(struct link *link, const struct amqp_settings *settings);
 /* Ends the connection in order when there is one. Legal twice. */
 void link_finish(struct link *link);
 
+/* What a connection is for. Borrowed by link_connect. */
+struct link_use {
+    const char *name;         /* of the connection, which the server shows */
+    int (*begin)(void *user); /* declares what the user needs: 0, or WEIR_EINVALID with `error` */
+    void *user;
+};
+
 /*
- * Tries each server once, from the present one on, until one has logged in and opened the channel,
- * with confirms. Returns 0, or WEIR_EINVALID with `error`. Borrows the name of the connection.
+ * Tries each server once, from the present one on, until one has logged in, opened the channel with
+ * confirms, and `begin` has succeeded. Returns 0, or WEIR_EINVALID with `error`.
  */
-int link_connect(struct link *link, const char *name);
+int link_connect(struct link *link, const struct link_use *use);
 /* Ends the connection at once; the next try begins with the next server. */
 void link_drop(struct link *link);
 /* As printf: puts the reason of a failure into `error`. Returns WEIR_EINVALID. */
 WEIR_PRINTF(2, 3) int link_fail(struct link *link, const char *format, ...);
 /* The same, with the answer of the server to the last call that waits for one. 0: it is good. */
 int link_check(struct link *link, const char *what);
+/* The same, after a passive declaration, whether the object exists. A server closes the channel when
+ * it does not; then the channel is opened again, with nothing but confirms. */
+int link_check_presence(struct link *link, const char *what, bool *out_exists);
+/* Waits, and sends heartbeats. WEIR_EINVALID with `error`: the connection is lost. */
+int link_rest(struct link *link, uint64_t milliseconds);
 
 /* How long to wait before the next link_connect: it doubles up to `backoff_max`, with jitter. */
 uint64_t link_backoff_ms(struct link *link);

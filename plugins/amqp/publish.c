@@ -94,9 +94,25 @@ static void set_demand(struct weir_self *self, struct publisher *state)
     (void)weir_set_demand(self, takes ? state->settings->window : 0);
 }
 
+/* Two hashes of tag, key and payload: a message with a position, such as files.line, has one that
+ * tells its source and its place there. */
+static void write_content(const struct weir_message *message, char *out)
+{
+    const unsigned char *bytes = message->data;
+    const char *tag = message->tag ? message->tag->name : "";
+    uint64_t first = weir_key(message->data, message->size);
+    uint64_t second = weir_key(tag, strlen(tag)) ^ message->key ^ message->size;
+
+    for (size_t i = message->size; i-- > 0;)
+        second = (second ^ bytes[i]) * UINT64_C(1099511628211);
+    (void)snprintf(out, ENVELOPE_ID_MAX, "content:%016" PRIx64 "%016" PRIx64, first, second);
+}
+
 static void write_id(const struct publisher *state, const struct piece *piece, char *out)
 {
-    if (state->settings->id == AMQP_ID_OF_KEY && piece->message->key != 0)
+    if (state->settings->id == AMQP_ID_OF_CONTENT)
+        write_content(piece->message, out);
+    else if (state->settings->id == AMQP_ID_OF_KEY && piece->message->key != 0)
         (void)snprintf(out, ENVELOPE_ID_MAX, "key:%016" PRIx64, piece->message->key);
     else
         (void)snprintf(out, ENVELOPE_ID_MAX, "%s:%" PRIu64, state->run, piece->serial);
@@ -208,7 +224,7 @@ static int begin(void *user)
     struct publisher *state = user;
 
     confirms_reset(&state->confirms);
-    return queue_declare(&state->session.link, state->settings->queue);
+    return queue_declare_all(&state->session.link, &state->settings->queue, 1);
 }
 
 /* Publishes what may be published now. */
@@ -335,14 +351,14 @@ static void publish_check(const void *memory, struct weir_report *report)
 }
 
 /* In the order of enum amqp_id. */
-static const char *const ids[] = { "run", "key", NULL };
+static const char *const ids[] = { "run", "key", "content", NULL };
 
 static const struct weir_option options[] = {
     SETTINGS_OF_BOTH,
     WEIR_OPTION_U32(struct amqp_settings, window, .fallback = "100", .min = 1, .max = WINDOW_MAX,
                     .help = "messages that are published and not confirmed"),
     WEIR_OPTION_ENUM(struct amqp_settings, id, .fallback = "run", .choices = ids,
-                     .help = "of a piece: run and number, or the key of the message"),
+                     .help = "of a piece: run and number, the key, or a hash of the message"),
     WEIR_OPTION_DURATION(struct amqp_settings, refused_wait, .fallback = "250ms", .min = 10,
                          .max = 60000,
                          .help = "at most, before a full queue is tried again; it begins at 10ms"),

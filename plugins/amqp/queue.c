@@ -5,6 +5,7 @@
 
 #define ARGUMENTS_MAX 8u
 #define DEAD_NAME_MAX 256u
+#define QUEUE_RETRY_MIN_MS UINT64_C(128)
 
 /* The arguments of a queue. */
 struct arguments {
@@ -96,46 +97,48 @@ static int declare(struct link *link, const char *name, struct arguments *argume
     return check_answer(link, name);
 }
 
-static int check_presence(struct link *link, const char *name)
+static int find_queue(struct link *link, const char *name, bool *out_exists)
 {
     (void)amqp_queue_declare(link->connection, LINK_CHANNEL, amqp_cstring_bytes(name), 1, 1, 0, 0,
                              amqp_empty_table);
-    return link_check(link, name);
+    return link_check_presence(link, name, out_exists);
 }
 
-static int declare_dead_letters(struct link *link, const char *queue, const char *name)
+static int find_exchange(struct link *link, const char *name, bool *out_exists)
 {
-    struct arguments arguments = { .count = 0 };
+    (void)amqp_exchange_declare(link->connection, LINK_CHANNEL, amqp_cstring_bytes(name),
+                                amqp_cstring_bytes("direct"), 1, 1, 0, 0, amqp_empty_table);
+    return link_check_presence(link, name, out_exists);
+}
+
+static int check_queue(struct link *link, const char *name)
+{
+    bool exists = false;
+    int status = find_queue(link, name, &exists);
+
+    return status == 0 && !exists ? link_fail(link, "queue %s does not exist", name) : status;
+}
+
+int queue_check_dead_letters(struct link *link, const char *name)
+{
+    char dead[DEAD_NAME_MAX] = "";
+    bool exists = false;
     int status;
 
-    (void)amqp_exchange_declare(link->connection, LINK_CHANNEL, amqp_cstring_bytes(name),
-                                amqp_cstring_bytes("direct"), 0, 1, 0, 0, amqp_empty_table);
-    status = check_answer(link, name);
-    if (status != 0)
+    (void)settings_dead_name(link->settings, name, dead, sizeof dead);
+    status = find_exchange(link, dead, &exists);
+    if (status != 0 || exists)
         return status;
-    add_text(&arguments, "x-queue-type", "quorum");
-    status = declare(link, name, &arguments);
-    if (status != 0)
-        return status;
-    (void)amqp_queue_bind(link->connection, LINK_CHANNEL, amqp_cstring_bytes(name),
-                          amqp_cstring_bytes(name), amqp_cstring_bytes(queue), amqp_empty_table);
-    return link_check(link, name);
+    link->is_refused = true;
+    return link_fail(link, "exchange %s, for the dead letters of %.150s, does not exist", dead,
+                     name);
 }
 
-int queue_declare(struct link *link, const char *name)
+static int declare_work(struct link *link, const char *name, const char *dead)
 {
     const struct amqp_settings *settings = link->settings;
     struct arguments arguments = { .count = 0 };
-    char dead[DEAD_NAME_MAX];
-    int status;
 
-    if (!settings->declare)
-        return check_presence(link, name);
-    if (settings_dead_name(settings, name, dead, sizeof dead) < 0)
-        return link_fail(link, "the name of the queue is too long"); /* `check` reported it */
-    status = declare_dead_letters(link, name, dead);
-    if (status != 0)
-        return status;
     add_text(&arguments, "x-queue-type", "quorum");
     add_number(&arguments, "x-max-length", settings->limit);
     add_text(&arguments, "x-overflow", "reject-publish");
@@ -143,6 +146,59 @@ int queue_declare(struct link *link, const char *name)
     add_text(&arguments, "x-dead-letter-exchange", dead);
     add_text(&arguments, "x-dead-letter-strategy", "at-least-once");
     return declare(link, name, &arguments);
+}
+
+/* Declares the queue and that of its dead letters. Sets *out_is_new when one of them is new, or
+ * another host waits for that. */
+static int declare_queues(struct link *link, const char *name, bool *out_is_new)
+{
+    struct arguments arguments = { .count = 0 };
+    bool has_queue = false, has_exchange = false;
+    char dead[DEAD_NAME_MAX];
+    int status;
+
+    if (settings_dead_name(link->settings, name, dead, sizeof dead) < 0)
+        return link_fail(link, "the name of the queue is too long"); /* `check` reported it */
+    status = find_queue(link, name, &has_queue);
+    if (status == 0)
+        status = find_exchange(link, dead, &has_exchange);
+    *out_is_new |= !has_queue || !has_exchange;
+    add_text(&arguments, "x-queue-type", "quorum");
+    if (status == 0)
+        status = declare(link, dead, &arguments);
+    return status == 0 ? declare_work(link, name, dead) : status;
+}
+
+static int declare_exchange(struct link *link, const char *name)
+{
+    char dead[DEAD_NAME_MAX] = "";
+    int status;
+
+    (void)settings_dead_name(link->settings, name, dead, sizeof dead);
+    (void)amqp_exchange_declare(link->connection, LINK_CHANNEL, amqp_cstring_bytes(dead),
+                                amqp_cstring_bytes("direct"), 0, 1, 0, 0, amqp_empty_table);
+    status = check_answer(link, dead);
+    if (status != 0)
+        return status;
+    (void)amqp_queue_bind(link->connection, LINK_CHANNEL, amqp_cstring_bytes(dead),
+                          amqp_cstring_bytes(dead), amqp_cstring_bytes(name), amqp_empty_table);
+    return link_check(link, dead);
+}
+
+int queue_declare_all(struct link *link, const char *const *names, uint32_t count)
+{
+    const struct amqp_settings *settings = link->settings;
+    bool is_new = false;
+    int status = 0;
+
+    for (uint32_t i = 0; status == 0 && i < count; i++)
+        status = settings->declare ? declare_queues(link, names[i], &is_new)
+                                   : check_queue(link, names[i]);
+    if (status == 0 && is_new)
+        status = link_rest(link, settings->new_queue);
+    for (uint32_t i = 0; status == 0 && settings->declare && i < count; i++)
+        status = declare_exchange(link, names[i]);
+    return status;
 }
 
 /* --- without waiting -------------------------------------------------------------------------- */
@@ -162,17 +218,23 @@ int queue_ask_length(struct link *link, const char *name)
     return send_declare(link, &method);
 }
 
+uint32_t queue_retry_step(uint64_t delay_ms)
+{
+    uint32_t step = 0;
+
+    while (step + 1 < QUEUE_RETRY_STEPS && (QUEUE_RETRY_MIN_MS << step) < delay_ms)
+        step++;
+    return step;
+}
+
 /* A queue of this kind loses nothing on its way back: it keeps a piece while QUEUE is full. */
-int queue_declare_retry(struct link *link, const char *name, uint64_t delay_ms, char *out_name,
+int queue_declare_retry(struct link *link, const char *name, uint32_t step, char *out_name,
                         size_t size)
 {
     struct arguments arguments = { .count = 0 };
     amqp_queue_declare_t method = { .durable = 1, .nowait = 1 };
-    uint64_t step = 128;
 
-    while (step < delay_ms && step < QUEUE_RETRY_MAX_MS)
-        step *= 2;
-    (void)snprintf(out_name, size, "%s.retry.%" PRIu64, name, step);
+    (void)snprintf(out_name, size, "%s.retry.%" PRIu64, name, QUEUE_RETRY_MIN_MS << step);
     add_text(&arguments, "x-queue-type", "quorum");
     add_text(&arguments, "x-overflow", "reject-publish");
     add_text(&arguments, "x-dead-letter-exchange", "");

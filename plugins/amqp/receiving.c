@@ -16,6 +16,21 @@ static void begin_delivery(struct consumer *state, const amqp_basic_deliver_t *d
     state->redelivered += deliver->redelivered ? 1 : 0;
 }
 
+const struct weir_tag *consumer_tag(struct weir_self *self, struct consumer *state,
+                                    const char *name)
+{
+    const struct weir_tag *tag = NULL;
+
+    for (uint32_t i = 0; i < state->tag_count; i++)
+        if (strcmp(state->tags[i]->name, name) == 0)
+            return state->tags[i];
+    if (state->tag_count < TAGS_MAX)
+        tag = weir_tag(self, name);
+    if (tag)
+        state->tags[state->tag_count++] = tag;
+    return tag;
+}
+
 static bool end_delivery(struct weir_self *self, struct consumer *state)
 {
     struct incoming *incoming = &state->incoming;
@@ -26,6 +41,10 @@ static bool end_delivery(struct weir_self *self, struct consumer *state)
     if (envelope_mismatch(&delivery->envelope, state->settings->tags.items,
                           state->settings->tags.count, reason, sizeof reason))
         return consumer_bury(self, state, incoming->index, "mismatch", reason);
+    delivery->tag = consumer_tag(self, state, delivery->envelope.tag);
+    if (!delivery->tag && state->tag_count == TAGS_MAX)
+        return consumer_bury(self, state, incoming->index, "mismatch",
+                             "more than 1000 tags; name those of the workers in `tags`");
     delivery_line_append(&state->deliveries, &state->queues[incoming->queue].waiting,
                          incoming->index);
     return true;

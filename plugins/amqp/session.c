@@ -32,17 +32,13 @@ bool session_is_up(const struct session *session)
 static int connect_all(struct weir_self *self, struct session *session)
 {
     char name[NAME_SIZE], server[NAME_SIZE];
+    struct link_use use = { name, session->calls->begin, session->user };
     int status;
 
     (void)snprintf(name, sizeof name, "weir %.200s", weir_path(self));
-    status = link_connect(&session->link, name);
+    status = link_connect(&session->link, &use);
     if (status != 0)
         return status;
-    status = session->calls->begin(session->user);
-    if (status != 0) {
-        link_drop(&session->link);
-        return status;
-    }
     session->link.failures = 0;
     link_name_server(&session->link, server, sizeof server);
     weir_log(self, WEIR_LOG_INFO, "connected", weir_str("server", server),

@@ -16,6 +16,12 @@ enum amqp_sasl {
 enum amqp_id {
     AMQP_ID_OF_RUN,
     AMQP_ID_OF_KEY,
+    AMQP_ID_OF_CONTENT,
+};
+
+enum amqp_message_key {
+    AMQP_KEY_OF_PIECE,
+    AMQP_KEY_OF_ID,
 };
 
 struct amqp_settings {
@@ -37,11 +43,13 @@ struct amqp_settings {
     bool declare;
     uint32_t limit;
     uint32_t delivery_limit;
+    uint64_t new_queue; /* milliseconds */
     const char *dead_letters; /* NULL = `queue`.dead */
     uint32_t window;
     /* amqp.consume */
     struct weir_list before;
     struct weir_list tags;
+    uint32_t message_key; /* enum amqp_message_key */
     /* amqp.publish */
     uint32_t id; /* enum amqp_id */
     uint64_t refused_wait;
@@ -84,6 +92,8 @@ struct amqp_settings {
                         .max = 1000000000, .help = "pieces that may wait in the queue"),           \
         WEIR_OPTION_U32(struct amqp_settings, delivery_limit, .fallback = "20", .min = 1,          \
                         .max = 60000, .help = "deliveries of a piece that nobody settles"),        \
+        WEIR_OPTION_DURATION(struct amqp_settings, new_queue, .fallback = "2s", .max = 60000,      \
+                             .help = "how long a queue rests after its declaration"),              \
         WEIR_OPTION_STRING(struct amqp_settings, dead_letters,                                     \
                            .help = "exchange, and its queue; default: QUEUE.dead")
 

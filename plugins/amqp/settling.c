@@ -48,13 +48,28 @@ static bool find_target(struct consumer *state, const struct delivery *delivery,
 {
     const char *queue = state->queues[delivery->queue].name;
 
-    if (delivery->is_dead) {
-        (void)snprintf(out->key, sizeof out->key, "%s", queue);
-        return settings_dead_name(state->settings, queue, out->exchange, sizeof out->exchange) >= 0;
-    }
     out->exchange[0] = '\0';
-    return queue_declare_retry(&state->session.link, queue, delivery->delay_ms, out->key,
-                               sizeof out->key) == 0;
+    if (delivery->put == DELIVERY_RETRIED)
+        return queue_declare_retry(&state->session.link, queue,
+                                   queue_retry_step(delivery->delay_ms), out->key,
+                                   sizeof out->key) == 0;
+    (void)snprintf(out->key, sizeof out->key, "%s", queue);
+    return delivery->put == DELIVERY_RETURNED ||
+           settings_dead_name(state->settings, queue, out->exchange, sizeof out->exchange) >= 0;
+}
+
+/* A queue for retries rests after the first declaration on this connection: see queue.h. */
+static bool rests(struct weir_self *self, struct consumer *state, const struct delivery *delivery)
+{
+    uint64_t now = weir_now_ms(self);
+    uint64_t *ready = &state->queues[delivery->queue]
+                           .retry_ready[queue_retry_step(delivery->delay_ms)];
+
+    if (delivery->put != DELIVERY_RETRIED)
+        return false;
+    if (*ready == 0)
+        *ready = now + state->settings->new_queue;
+    return now < *ready;
 }
 
 static bool change_properties(const struct consumer *state, const struct delivery *delivery,
@@ -64,13 +79,13 @@ static bool change_properties(const struct consumer *state, const struct deliver
     amqp_bytes_t raw = { delivery->properties_size, delivery->bytes };
     struct envelope_change change = { .attempt = 0 };
 
-    if (delivery->is_dead) {
+    if (delivery->put == DELIVERY_BURIED) {
         change.reason = delivery->reason;
         change.detail = delivery->detail;
         change.host = state->host;
     } else {
         change.attempt = delivery->attempt;
-        change.expiration = expiration;
+        change.expiration = delivery->put == DELIVERY_RETRIED ? expiration : NULL;
     }
     return amqp_decode_properties(AMQP_BASIC_CLASS, pool, raw, (void **)out) >= 0 &&
            envelope_change(*out, &change, pool);
@@ -95,7 +110,7 @@ static void put_later(struct consumer *state, uint32_t index)
 }
 
 /* The acknowledgement follows when the server has confirmed that the other queue has the piece. */
-static bool put(struct consumer *state, uint32_t index)
+static bool put(struct weir_self *self, struct consumer *state, uint32_t index)
 {
     struct delivery *delivery = &state->deliveries.items[index];
     amqp_basic_properties_t *properties;
@@ -110,6 +125,10 @@ static bool put(struct consumer *state, uint32_t index)
     }
     if (!find_target(state, delivery, &target))
         return false;
+    if (rests(self, state, delivery)) {
+        put_later(state, index);
+        return true;
+    }
     (void)snprintf(expiration, sizeof expiration, "%" PRIu64, delivery->delay_ms);
     init_amqp_pool(&pool, 1024);
     if (change_properties(state, delivery, expiration, &pool, &properties)) {
@@ -129,8 +148,9 @@ static void put_again(struct weir_self *self, void *memory, void *context)
     (void)context;
     state->puts_later = false;
     for (uint32_t i = 0; i < state->deliveries.capacity && session_is_up(&state->session); i++)
-        if (state->deliveries.items[i].state == DELIVERY_PUT_LATER && !put(state, i))
+        if (state->deliveries.items[i].state == DELIVERY_PUT_LATER && !put(self, state, i))
             session_lose(self, &state->session);
+    consumer_watch_puts(self, state);
 }
 
 void consumer_watch_puts(struct weir_self *self, struct consumer *state)
@@ -145,7 +165,7 @@ bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t inde
     struct delivery *delivery = &state->deliveries.items[index];
     char name[NAME_SIZE] = "";
 
-    delivery->is_dead = true;
+    delivery->put = DELIVERY_BURIED;
     (void)snprintf(delivery->reason, sizeof delivery->reason, "%s", reason);
     (void)snprintf(delivery->detail, sizeof delivery->detail, "%s", detail);
     (void)settings_dead_name(state->settings, state->queues[delivery->queue].name, name,
@@ -155,21 +175,33 @@ bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t inde
              weir_uint("attempt", delivery->envelope.attempt), weir_str("reason", reason),
              weir_str("detail", detail));
     state->buried++;
-    return put(state, index);
+    return put(self, state, index);
 }
 
-bool consumer_put_off(struct consumer *state, uint32_t index, const struct weir_outcome *outcome)
+bool consumer_return(struct weir_self *self, struct consumer *state, uint32_t index)
+{
+    struct delivery *delivery = &state->deliveries.items[index];
+
+    if (state->session.link.is_blocked || !confirms_has_room(&state->confirms))
+        return consumer_give_back(state, index);
+    delivery->put = DELIVERY_RETURNED;
+    delivery->attempt = delivery->envelope.attempt;
+    return put(self, state, index);
+}
+
+bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t index,
+                      const struct weir_outcome *outcome)
 {
     struct delivery *delivery = &state->deliveries.items[index];
 
     state->retried++;
     if (outcome->delay_ms == 0)
         return consumer_give_back(state, index);
-    delivery->is_dead = false;
+    delivery->put = DELIVERY_RETRIED;
     delivery->attempt = outcome->attempt + 1;
     delivery->delay_ms = outcome->delay_ms < QUEUE_RETRY_MAX_MS ? outcome->delay_ms
                                                                 : QUEUE_RETRY_MAX_MS;
-    return put(state, index);
+    return put(self, state, index);
 }
 
 bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken)
@@ -177,9 +209,15 @@ bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple,
     uint32_t index;
 
     while (confirms_take(&state->confirms, number, multiple, &index)) {
-        if (!is_taken)
+        bool is_up = true;
+
+        if (is_taken)
+            is_up = consumer_acknowledge(state, index);
+        else if (state->deliveries.items[index].put == DELIVERY_RETURNED)
+            is_up = consumer_give_back(state, index);
+        else
             put_later(state, index);
-        else if (!consumer_acknowledge(state, index))
+        if (!is_up)
             return false;
     }
     return true;

@@ -5,6 +5,7 @@ meaning.
 An engine has
     publish(queue, limit)     the text of a pool's `use:` and `args:` that puts work into a queue
     consume(queue, limit)     likewise, of a source that takes work out of it
+    survive()                 the next queues are to survive kill()
     kill(), restart()         its server
     dead(queue, count)        takes `count` dead letters: dicts with reason, detail, id, body
 HEARTBEAT_S is how long a silent host keeps its pieces, at most, divided by two.
@@ -157,6 +158,7 @@ pools: {{work: {{use: file.append, size: 1, args: {{path: "{suite.work}/out/line
 
 
 def test_killed_server_loses_nothing(suite):
+    suite.engine.survive()
     one = suite.consumer("one", rate="800/s").start()
     two = suite.consumer("two", rate="800/s").start()
     producer = suite.producer(4000).start(waits=False)
@@ -213,10 +215,8 @@ def test_host_may_start_before_the_server(suite):
     refused = suite.consumer("refused").start(waits=False)
     check(refused.wait() != 0, "it starts without a server")
     check("nothing listens there" in refused.read_log(), refused.end_of_log())
-    extra = suite.engine.extra
-    suite.engine.extra = extra + ", must_connect: false"
+    suite.engine.extra += ", must_connect: false"
     worker, producer = suite.consumer("worker").start(), suite.producer(100).start(waits=False)
-    suite.engine.extra = extra
     suite.engine.restart()
     suite.until_all(100, worker)
     check(producer.wait() == 0, "the producer ends")
@@ -229,8 +229,6 @@ TESTS = [
     test_stopped_host_gives_its_pieces_to_others_and_comes_back,
     test_killed_producer_goes_on_at_its_position,
     test_host_may_start_before_the_server,
-]
-LONG = [
     test_killed_server_loses_nothing,
     test_retry_comes_back_later_with_its_attempt,
     test_rejected_piece_is_a_dead_letter_of_the_queue,

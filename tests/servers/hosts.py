@@ -34,16 +34,29 @@ class Host:
                          'shutdown_timeout: 20s}\n' + text)
 
     def start(self, waits=True):
+        starts = self.read_log().count('event="started"')
         with open(self.log, "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig=KILL", self.weir, "run",
                                              self.file], stdout=log, stderr=log,
                                             stdin=subprocess.DEVNULL)
         if waits:
-            until(lambda: 'event="started"' in self.read_log() or self.process.poll() is not None,
-                  f"{self.name} starts")
+            until(lambda: self.read_log().count('event="started"') > starts or
+                  self.process.poll() is not None, f"{self.name} starts")
             check(self.process.poll() is None or self.process.returncode == 0,
                   f"{self.name}: {self.end_of_log()}")
         return self
+
+    def change(self, old, new):
+        """Changes its file, which a host that runs reads again."""
+        with open(self.file, encoding="utf-8") as stream:
+            text = stream.read()
+        check(old in text, f"{self.name}: {old} is not in its file")
+        with open(self.file, "w", encoding="utf-8") as stream:
+            stream.write(text.replace(old, new))
+        if self.process:
+            done = subprocess.run([self.weir, "reload", "--file", self.file], capture_output=True,
+                                  text=True, check=False)
+            check(done.returncode == 0, f"{self.name}: reload: {done.stderr}{self.end_of_log()}")
 
     def kill(self):
         if self.process:

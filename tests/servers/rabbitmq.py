@@ -139,8 +139,11 @@ class Server:
             self.process.wait()
             self.process = None
 
-    def stop_running(self):
+    def freeze(self):
         self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def control(self, *words):
         done = subprocess.run([*self.words, CONTROL, "-q", "-n", self.node, *words],
