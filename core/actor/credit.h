@@ -36,9 +36,9 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
                    struct executor *executor);
 
 /*
- * Before a handler that may take long: ends the full marks that depend on the actor
- * (actor/fullness.h), as far as a read without a barrier sees them. The end of the turn ends the
- * others.
+ * After places were given back, before the next handler: ends the full marks that depend on the
+ * actor (actor/fullness.h), as far as a read without a barrier sees them. The end of the turn ends
+ * the others.
  */
 void credit_unmark(const struct credit *credit, struct actor *actor);
 

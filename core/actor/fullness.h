@@ -17,9 +17,10 @@
  * its first try. A worker reads the epoch after it gave the place back. Either the scan sees the
  * place, or the worker sees the odd epoch and ends it, and the mark with it.
  *
- * A turn gives places back at its end (actor/credit.h), and before the handler of an actor that is
- * not known to be quick. Until then a place counts as taken: for no longer than the turn of a quick
- * actor, a mark may refuse a message although a mailbox below has room.
+ * A turn gives places back before a handler, each one or in batches, and at its end; each time it
+ * ends the marks (actor/credit.h). In the middle of a turn it reads the epoch without a barrier.
+ * A mark that is written within the same instant stays until the turn ends, or until another worker
+ * below makes room.
  *
  * The mark is advisory. Its backstop is the scan: with hash, broadcast, a limit of bytes, and with
  * at most FULLNESS_FEW workers tried, there is no mark, and every refusal scans the members.

@@ -94,14 +94,21 @@ static int send_at_rate(struct actor *actor, uint32_t output, const struct bindi
                   : send_some(actor, binding->target, messages, count, left);
 }
 
+/* The list for copies of an emitted message without room; NULL: they are refused. */
+static inline struct message_list *left_of(struct actor *actor, const struct binding *binding)
+{
+    return binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
+}
+
 /*
  * Sends to the target of the output, as send_at_rate; `binding` becomes the binding that was used.
  * When the target has ended, the output may have been bound again: a reload binds outputs before it
  * closes their former targets, so a sender that sees the end also sees the new binding, and uses
- * it.
+ * it. Copies without room are appended to the copies of the executor, or refused where the binding
+ * that was used rejects; with `keeps` they are never refused.
  */
 static int try_send(struct actor *actor, uint32_t output, const struct binding **binding,
-                    struct message *const *messages, uint32_t count, struct message_list *left)
+                    struct message *const *messages, uint32_t count, bool keeps)
 {
     const struct binding *used;
     int status;
@@ -110,7 +117,8 @@ static int try_send(struct actor *actor, uint32_t output, const struct binding *
         used = *binding;
         if (!used || !used->target)
             return WEIR_EUNKNOWN;
-        status = send_at_rate(actor, output, used, messages, count, left);
+        status = send_at_rate(actor, output, used, messages, count,
+                              keeps ? &actor->executor->copies : left_of(actor, used));
         if (has_ended(status))
             *binding = binding_of(actor, output);
     } while (*binding != used);
@@ -228,7 +236,7 @@ static int emit_elsewhere(struct actor *actor, uint32_t output, const struct bin
 
     if (has_ended(status) && present != binding) {
         binding = present;
-        status = try_send(actor, output, &binding, &message, 1, left);
+        status = try_send(actor, output, &binding, &message, 1, false);
     }
     if (left->count > 0)
         copies_left(actor, output, binding->when_full, left);
@@ -268,8 +276,7 @@ __attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_
                                                     struct message *message)
 {
     struct message_list *copies = &actor->executor->copies;
-    bool rejects = binding->when_full == WEIR_FULL_REJECT;
-    int status = try_send(actor, output, &binding, &message, 1, rejects ? NULL : copies);
+    int status = try_send(actor, output, &binding, &message, 1, false);
 
     if (copies->count > 0)
         copies_left(actor, output, binding->when_full, copies);
@@ -280,7 +287,6 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
     const struct wiring *wiring = wiring_of(actor);
     const struct binding *binding = binding_in(wiring, output);
-    struct message_list *left;
     int status;
 
     if (!binding || !binding->target)
@@ -290,8 +296,8 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
         return keep_for_later(actor, output, message);
     if (wiring_tokens(wiring, output))
         return emit_throttled(actor, output, binding, message);
-    left = binding->when_full == WEIR_FULL_REJECT ? NULL : &actor->executor->copies;
-    status = send_leaving(actor->runtime, actor->executor, binding->target, message, left);
+    status = send_leaving(actor->runtime, actor->executor, binding->target, message,
+                          left_of(actor, binding));
     if (status != 0 || actor->executor->copies.count > 0)
         return emit_rest(actor, output, binding, message, status);
     count_emitted(actor->place, 1);
@@ -447,17 +453,16 @@ static int try_copy(struct actor *actor, struct batch *batch)
 }
 
 /* How many were taken, from the front, or why none was. */
-static int try_batch(struct actor *actor, struct batch *batch, struct message_list *left)
+static int try_batch(struct actor *actor, struct batch *batch)
 {
     if (batch->member)
         return try_copy(actor, batch);
-    return try_send(actor, batch->output, &batch->binding, batch->messages, batch->count, left);
+    return try_send(actor, batch->output, &batch->binding, batch->messages, batch->count, true);
 }
 
 /* There was no room: joins the line and checks once more; when the output leads elsewhere now,
  * joins the line there. */
-static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
-                     struct message_list *left)
+static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used)
 {
     struct place *place = actor->place;
     uint32_t wants = batch->member ? 1 : place->outbox.count + batch->count;
@@ -472,7 +477,7 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used,
         /* The second check: see wait_queue.h. Places that it finds were not granted. Places granted
          * from now on are further ones; those that this actor does not use go to the next waiter.
          * */
-        taken = try_batch(actor, batch, left);
+        taken = try_batch(actor, batch);
     } while (taken == WEIR_EFULL && target_of(batch) != target);
     return taken;
 }
@@ -495,14 +500,14 @@ static int stay_without_token(struct actor *actor, uint32_t output, uint32_t *us
  * places that they `used`. WEIR_EFULL: they stay first, and wait for room or for a token. */
 static int flush_first(struct actor *actor, uint32_t *used)
 {
-    struct message_list left = { 0 };
+    struct message_list *copies = &actor->executor->copies;
     struct batch batch;
     int taken;
 
     take_batch(actor, &batch);
-    taken = try_batch(actor, &batch, &left);
+    taken = try_batch(actor, &batch);
     if (taken == WEIR_EFULL)
-        taken = wait_with(actor, &batch, used, &left);
+        taken = wait_with(actor, &batch, used);
     else if (taken > 0 && waits_for(actor, target_of(&batch)))
         *used += (uint32_t)taken;
     if (taken < 0 && taken != WEIR_EFULL) {
@@ -510,8 +515,8 @@ static int flush_first(struct actor *actor, uint32_t *used)
         taken = 1;
     }
     put_back(actor->place, &batch, taken > 0 ? (uint32_t)taken : 0);
-    if (left.count > 0)
-        copies_wait(actor, batch.output, &left);
+    if (copies->count > 0)
+        copies_wait(actor, batch.output, copies);
     if (taken == NO_TOKEN && batch.count > 0)
         return stay_without_token(actor, batch.output, used);
     tokens_leave(&actor->place->token_wait);

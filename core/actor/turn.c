@@ -170,18 +170,15 @@ static void refuse(struct actor *actor, struct message *message)
 }
 
 /* Called before a handler. A group must not end later than its last message, so it learns of what
- * has ended before a message that is not its own. With an actor that is not known to be quick,
- * neither its figures nor a full mark wait for the handler's end. */
-static inline void publish(struct actor *actor, const struct message *message,
-                           struct turn_context *context)
+ * has ended before a message that is not its own. With an actor that is not known to be quick, its
+ * figures do not wait for the handler's end. */
+static inline void publish(struct actor *actor, const struct message *message)
 {
     const struct executor *executor = actor->executor;
     bool is_quick = actor->flags & ACTOR_QUICK;
 
     if (executor->ended_count && (!is_quick || group_of(message) != executor->ended_of))
         group_add_ended(actor->executor);
-    if (!is_quick && actor->place)
-        credit_unmark(&context->credit, actor);
 }
 
 __attribute__((noinline)) static void give(struct actor *actor, struct message *message,
@@ -205,10 +202,13 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
     if (actor->place)
         place_awake(actor->place); /* any of these handlers may take long */
     /* A handler that may block must not delay these messages until its end. */
-    if (actor->spec->behaviour->flags & WEIR_BLOCKING)
+    if (actor->spec->behaviour->flags & WEIR_BLOCKING) {
         credit_return_now(&context->credit, actor);
-    else
-        publish(actor, message, context);
+    } else {
+        publish(actor, message);
+        if (actor->place)
+            credit_unmark(&context->credit, actor);
+    }
     if (message->public.reserved & MESSAGE_TAKE)
         lease_grant(actor, message);
     else
@@ -417,7 +417,7 @@ __attribute__((noinline)) static bool is_usual(struct actor *actor, struct messa
  * Handles messages of the normal lane while the worker is plain. False: the lane is empty.
  * Returns places in batches, so that senders and the owner seldom share a line; one by one if the
  * worker is not known to be quick, since a place must not stay taken until the end of a long
- * handler.
+ * handler. A full mark ends with each return: any handler may take long.
  */
 static inline bool run_plain(struct actor *actor, struct turn_context *context)
 {
@@ -435,11 +435,13 @@ static inline bool run_plain(struct actor *actor, struct turn_context *context)
         if (++owed == batch || !(actor->flags & ACTOR_QUICK)) {
             mailbox_return(&actor->mailbox);
             owed = 0;
+            if (actor->place)
+                credit_unmark(&context->credit, actor);
         }
         if (message->public.reserved & SPECIAL && !is_usual(actor, message, context))
             continue;
         context->handled++;
-        publish(actor, message, context);
+        publish(actor, message);
         handling_run_plain(actor, message);
         watch_clock(actor, context);
     } while (context->handled < executor->budget && is_plain(actor));

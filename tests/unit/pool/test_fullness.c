@@ -22,6 +22,7 @@
 #define SENDS 400u
 #define THREADS 3u
 #define BYTES 64u
+#define BATCH 16u /* places that a quick worker returns at once, at most */
 
 struct fixture {
     struct rig rig;
@@ -30,6 +31,8 @@ struct fixture {
     struct pool *children[4];
     uint32_t child_count;
     uint64_t sent;
+    uint32_t handled;      /* since the count began */
+    int status_in_handler; /* of a message that a handler sent to the pool */
 };
 
 static struct pool *make_pool(struct fixture *f, struct pool_options options)
@@ -240,9 +243,9 @@ static void step(struct fixture *f, uint32_t turns)
 }
 
 /* No thread takes turns: only the steps do. */
-static void begin_still(struct fixture *f)
+static void begin_still(struct fixture *f, uint32_t mailbox)
 {
-    struct pool_options options = { .size = FULLNESS_FEW + 1, .settings.mailbox = 16 };
+    struct pool_options options = { .size = FULLNESS_FEW + 1, .settings.mailbox = mailbox };
 
     *f = (struct fixture){ .probe = probe_create() };
     rig_init_still(&f->rig, 1, 0);
@@ -272,12 +275,48 @@ static void test_mark_ends_with_the_turn_of_a_quick_worker(void)
 {
     struct fixture f;
 
-    begin_still(&f);
+    begin_still(&f, 16);
     fill_still(&f);
     step(&f, 4 * WORKERS); /* each of them is known to be quick from now on */
     fill_still(&f);
     step(&f, 1);
     CU_ASSERT_EQUAL(send(&f), 0);
+    finish_still(&f);
+}
+
+/* The first message after a whole batch sends one more, as in a handler that takes long. */
+static int send_after_batch(struct weir_self *self, struct probe *probe,
+                            const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+    struct weir_message *more;
+
+    (void)message;
+    if (++f->handled != BATCH + 1)
+        return WEIR_DONE;
+    more = weir_message_new(self, NULL, 1);
+    f->status_in_handler = weir_send(self, f->pool->pid, more);
+    if (f->status_in_handler != 0)
+        weir_message_free(self, more);
+    f->sent += f->status_in_handler == 0;
+    return WEIR_DONE;
+}
+
+/* promise P15: places that a quick worker has given back are seen although its turn lasts. */
+static void test_mark_ends_with_a_batch_of_a_quick_worker(void)
+{
+    struct fixture f;
+
+    begin_still(&f, 4 * BATCH);
+    f.status_in_handler = WEIR_EFULL;
+    fill_still(&f);
+    step(&f, 4 * WORKERS);
+    fill_still(&f);
+    f.probe->context = &f;
+    f.probe->act = send_after_batch;
+    step(&f, 1);
+    CU_ASSERT_TRUE(f.handled > BATCH);
+    CU_ASSERT_EQUAL(f.status_in_handler, 0);
     finish_still(&f);
 }
 
@@ -389,6 +428,7 @@ int main(void)
         { "room", test_whatever_makes_room_is_seen_at_once },
         { "slow handler", test_mark_ends_before_a_handler_that_may_take_long },
         { "quick worker", test_mark_ends_with_the_turn_of_a_quick_worker },
+        { "batch", test_mark_ends_with_a_batch_of_a_quick_worker },
         { "bytes", test_limit_of_bytes_is_looked_at_each_time },
         { "no mark left", test_no_mark_is_left_when_all_is_handled },
         { "no mark left below", test_no_mark_is_left_in_nested_pools },
