@@ -232,8 +232,8 @@ static void tell(struct storm *storm)
                  atomic_load(&world->answers[WORLD_TIMED_OUT]),
                  atomic_load(&world->answers[WORLD_CANCELLED]));
     (void)printf("messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64 ", steals %" PRIu64
-                 ", changes %" PRIu64 ", by the pools themselves %" PRIu64 ", guests %u, opened %" PRIu64
-                 ", restarts %" PRIu64 "\n",
+                 ", changes %" PRIu64 ", by the pools themselves %" PRIu64
+                 ", guests %u, opened %" PRIu64 ", restarts %" PRIu64 "\n",
                  atomic_load(&world->issued), atomic_load(&world->refused), dead, steals,
                  atomic_load(&world->changes), scaled, world->guests, atomic_load(&world->opened),
                  world->restarts);

@@ -231,11 +231,22 @@ def a_revoked_lease_is_logged_with_its_holder(host):
     host.process.wait()
 
 
+def a_holder_that_never_returns_does_not_keep_the_host(host):
+    """A graceful end waits for `shutdown_timeout`, then the host ends."""
+    text = host.text(file(range(1), keepers=True))
+    host.start_with(text.replace("host: {", "host: {shutdown_timeout: 300ms, ", 1))
+    host.until(lambda: host.pool("db")["leases"]["leased"] == KEEPERS, "nobody keeps a worker")
+    host.process.terminate()
+    code = host.process.wait()
+    host.check(code == 75, f"exit code {code}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         for story in (leases_over_reloads, leases_come_and_go_under_load, a_group_over_reloads,
                       holders_and_takers_are_named,
-                      a_revoked_lease_is_logged_with_its_holder):
+                      a_revoked_lease_is_logged_with_its_holder,
+                      a_holder_that_never_returns_does_not_keep_the_host):
             story(Host(work, story.__name__))
             print(f"{story.__name__}: as promised", flush=True)
 

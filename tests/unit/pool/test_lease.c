@@ -173,6 +173,7 @@ static void test_taker_that_ended_is_never_served(void)
     CU_ASSERT_TRUE(answered(&f, 2, 0));
     CU_ASSERT_EQUAL(atomic_load(&f.slots[1].answer), NOT_YET);
     CU_ASSERT_EQUAL(atomic_load(&f.member->taken), 2);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CANCELLED), 1);
     finish(&f);
 }
 
@@ -476,6 +477,23 @@ static void test_closing_pool_tells_takers_and_waits_for_holders(void)
     finish(&f);
 }
 
+/* promise P34: the time of a holder is that of a worker that leaves. */
+static void test_holder_that_never_returns_does_not_keep_its_pool(void)
+{
+    struct fixture f;
+
+    begin(&f, 1, 1);
+    CU_ASSERT_TRUE(takes(&f, 0));
+    rig_close(&f.rig, f.pool);
+    CU_ASSERT_EQUAL(result(&f, 0, use), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.member->closed), 0);
+    rig_advance(&f.rig, 500);
+    CU_ASSERT_TRUE(counts(&f, &f.member->closed, 1));
+    CU_ASSERT_EQUAL(result(&f, 0, use), WEIR_ENOTALLOWED);
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), WEIR_EUNKNOWN);
+    finish(&f);
+}
+
 static void test_taker_waits_for_a_pool_that_grows_from_none(void)
 {
     const struct setup setup = { .queue = 1, .size_max = 2, .scale = { true, 0, 1000 } };
@@ -550,6 +568,7 @@ int main(void)
         { "shrinks", test_free_members_leave_first_and_a_leased_one_after_its_return },
         { "leaves", test_lease_of_a_leaving_member_is_revoked_after_the_time_out },
         { "closes", test_closing_pool_tells_takers_and_waits_for_holders },
+        { "never returned", test_holder_that_never_returns_does_not_keep_its_pool },
         { "unused", test_leased_member_does_not_leave_as_unused },
         { "grows", test_taker_waits_for_a_pool_that_grows_from_none },
         CU_TEST_INFO_NULL,
