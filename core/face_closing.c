@@ -151,13 +151,31 @@ static void name_left_behind(struct run *run, struct part_ref part)
 
 /* --- wave by wave --------------------------------------------------------------------------- */
 
-static void begin(struct run *run, struct closing *closing)
+uint64_t closing_share_ms(uint64_t left_ms, uint32_t later)
+{
+    uint64_t kept_ms = (uint64_t)later * CLOSING_KEPT_MS;
+
+    return left_ms - (kept_ms < left_ms / 2 ? kept_ms : left_ms / 2);
+}
+
+/* Until when the next wave may take. */
+static uint64_t deadline_of_wave(const struct run *run)
+{
+    uint32_t later = run->parts[run->count - 1].wave - run->parts[run->first].wave;
+    struct clock clock = run->clock;
+
+    if (later == 0)
+        return run->deadline_ns;
+    return clock_after_ms(&clock, closing_share_ms(time_left_ms(run, run->deadline_ns), later));
+}
+
+static void begin(struct run *run, struct closing *closing, uint64_t deadline_ns)
 {
     uint64_t own_ns;
 
     close_part(run, closing);
     own_ns = clock_after_ms(&run->clock, closing->timeout_ms);
-    closing->deadline_ns = own_ns < run->deadline_ns ? own_ns : run->deadline_ns;
+    closing->deadline_ns = own_ns < deadline_ns ? own_ns : deadline_ns;
 }
 
 static void end(struct run *run, const struct closing *closing)
@@ -176,10 +194,11 @@ static void end(struct run *run, const struct closing *closing)
 /* Closes the parts of the next wave together. */
 static void close_wave(struct run *run)
 {
+    uint64_t deadline_ns = deadline_of_wave(run);
     uint32_t past = run->first;
 
     while (past < run->count && run->parts[past].wave == run->parts[run->first].wave)
-        begin(run, &run->parts[past++]);
+        begin(run, &run->parts[past++], deadline_ns);
     while (run->first < past) {
         /* No longer among those that are looked at: `after` may destroy it. */
         end(run, &run->parts[run->first++]);

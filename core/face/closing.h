@@ -37,6 +37,11 @@ struct closing_options {
     void *context;
 };
 
+/* The part of `left_ms` that a wave may take before `later` waves. A wave that hangs leaves each of
+ * these CLOSING_KEPT_MS, or half of the time to all of them together, whichever is less. */
+#define CLOSING_KEPT_MS 1000u
+uint64_t closing_share_ms(uint64_t left_ms, uint32_t later);
+
 /*
  * Closes sources first, then each part after all parts whose outputs feed it, and a pool after the
  * pools nested in it. Parts that feed each other in a cycle close together. The log names each part

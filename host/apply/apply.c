@@ -130,8 +130,18 @@ static void set_changing(struct assembly *assembly, bool changing)
     pthread_mutex_unlock(&assembly->lock);
 }
 
-/* Acquires everything that commit and abandon need, so that these cannot fail: counted settings and
- * an executor. */
+/* Room among the gone for all parts, old and new. */
+static int reserve(const struct transition *transition)
+{
+    const struct settings *older = transition->old_settings, *newer = transition->settings;
+
+    return closing_reserve(transition->assembly,
+                           newer->pool_count + (older ? older->pool_count : 0),
+                           newer->source_count + (older ? older->source_count : 0));
+}
+
+/* Acquires everything that commit and abandon need, so that these cannot fail: counted settings,
+ * room for the parts that end, and an executor. */
 static int begin(struct apply *apply, struct settings *settings)
 {
     struct runtime *runtime = apply->transition.assembly->runtime;
@@ -141,6 +151,8 @@ static int begin(struct apply *apply, struct settings *settings)
         settings_destroy(settings);
         return WEIR_ENOMEM;
     }
+    if (reserve(&apply->transition) != 0)
+        return WEIR_ENOMEM;
     apply->executor = runtime_enter(runtime);
     if (!apply->executor)
         return WEIR_ENOMEM;

@@ -31,16 +31,14 @@ static int allocate(struct pool_changes *changes)
 {
     const struct transition *transition = changes->transition;
     size_t count = transition->settings->pool_count + 1;
-    size_t gone_count = (size_t)transition->assembly->gone_count + transition->plan->removed_count;
 
     changes->tasks = calloc(count, sizeof *changes->tasks);
     changes->all = calloc(count, sizeof *changes->all);
     changes->made = calloc(count, sizeof *changes->made);
     changes->changes = calloc(count, sizeof *changes->changes);
     changes->is_parent = calloc(count, sizeof *changes->is_parent);
-    changes->gone_pools = calloc(gone_count + 1, sizeof *changes->gone_pools);
     changes->allocated = changes->tasks && changes->all && changes->made && changes->changes &&
-                         changes->is_parent && changes->gone_pools;
+                         changes->is_parent;
     return changes->allocated ? 0 : WEIR_ENOMEM;
 }
 
@@ -290,20 +288,13 @@ static void set_gone(struct pool_changes *changes, struct executor *executor)
 {
     const struct plan *plan = changes->transition->plan;
     struct assembly *assembly = changes->transition->assembly;
-    uint32_t count = 0;
 
-    for (; count < assembly->gone_count; count++)
-        changes->gone_pools[count] = assembly->gone[count];
     for (uint32_t i = 0; i < plan->removed_count; i++) {
         struct pool *pool = assembly->pools[plan->removed[i]];
 
         pool_give_up_name(pool, executor); /* a new pool may take the name while this one drains */
-        changes->gone_pools[count++] = pool;
+        assembly->gone[assembly->gone_count++] = pool;
     }
-    free(assembly->gone);
-    assembly->gone = changes->gone_pools;
-    assembly->gone_count = count;
-    changes->gone_pools = NULL;
 }
 
 static void commit_made(struct pool_changes *changes, struct executor *executor)
@@ -377,7 +368,7 @@ void pool_changes_forget(struct pool_changes *changes, const struct closing_time
 {
     if (changes->allocated)
         closing_forget_pools(changes->transition->assembly, changes->made,
-                             changes->transition->settings->pool_count, time);
+                             changes->transition->settings->pool_count, closing_time_left_ms(time));
 }
 
 int pool_changes_reopen(struct pool_changes *changes, struct executor *executor)
@@ -400,5 +391,4 @@ void pool_changes_finish(struct pool_changes *changes)
     free(changes->made);
     free(changes->changes);
     free(changes->is_parent);
-    free(changes->gone_pools);
 }

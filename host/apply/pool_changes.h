@@ -27,8 +27,6 @@ struct pool_changes {
     struct pool **made;           /* new pools, made here */
     struct pool_change **changes; /* of pools that stay */
     bool *is_parent;              /* running pools that get new members */
-    /* room for the removed pools, and for those that have not ended yet */
-    struct pool **gone_pools;
     uint32_t exclusive_count; /* tasks whose old workers stop before the new ones open */
     bool allocated;           /* all of these tables are allocated */
 };

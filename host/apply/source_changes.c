@@ -219,7 +219,7 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 void source_changes_drain(struct source_changes *changes)
 {
     closing_forget_sources(changes->transition->assembly, changes->closed, changes->closed_count,
-                           NULL);
+                           CLOSING_TIMEOUT_MS);
 }
 
 /* --- going back ----------------------------------------------------------------------------- */
@@ -288,8 +288,9 @@ void source_changes_forget(struct source_changes *changes, const struct closing_
         return; /* an earlier step has failed */
     assembly = changes->transition->assembly;
     closing_forget_sources(assembly, changes->made, changes->transition->settings->source_count,
-                           time);
-    closing_forget_sources(assembly, changes->closed, changes->closed_count, time);
+                           closing_time_left_ms(time));
+    closing_forget_sources(assembly, changes->closed, changes->closed_count,
+                           closing_time_left_ms(time));
 }
 
 void source_changes_finish(struct source_changes *changes)

@@ -12,7 +12,7 @@ struct closing_time closing_time_begin(uint64_t timeout_ms)
 {
     struct closing_time time = { .clock = clock_monotonic() };
 
-    time.deadline_ns = clock_now_ns(&time.clock) + timeout_ms * NS_PER_MS;
+    time.deadline_ns = clock_after_ms(&time.clock, timeout_ms);
     return time;
 }
 
@@ -29,163 +29,108 @@ static uint64_t longer(uint64_t a, uint64_t b)
     return a < b ? b : a;
 }
 
-static uint64_t usual_or_left_ms(const struct closing_time *time)
+/* --- what has been left behind --------------------------------------------------------------- */
+
+int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources)
 {
-    return time ? closing_time_left_ms(time) : CLOSING_TIMEOUT_MS;
-}
-
-/* --- what has ended, and what is left ------------------------------------------------------- */
-
-/* Frees an ended source; its dead letters stay in the sum. */
-static void forget_source(struct assembly *assembly, struct source *source)
-{
-    struct executor *executor = runtime_enter(assembly->runtime);
-    struct source_figures figures;
-
-    accounts_log_source(assembly, source);
-    source_look(source, &figures);
-    pthread_mutex_lock(&assembly->lock);
-    dead_letters_figures_add(&assembly->gone_dead, &figures.dead);
-    assembly->gone_misuses += figures.misuses;
-    pthread_mutex_unlock(&assembly->lock);
-    if (!executor)
-        return;
-    source_destroy(source, executor);
-    runtime_leave(executor);
-}
-
-static void add_gone_source(struct assembly *assembly, struct source *source)
-{
-    struct source **gone;
-
-    pthread_mutex_lock(&assembly->lock);
-    gone = realloc(assembly->gone_sources, (assembly->gone_source_count + 1) * sizeof *gone);
-    if (gone) {
-        assembly->gone_sources = gone;
-        gone[assembly->gone_source_count++] = source;
-    }
-    pthread_mutex_unlock(&assembly->lock);
-}
-
-/* Removes one that has ended from the list; NULL: there is none. */
-static struct source *take_ended(struct assembly *assembly)
-{
-    struct source *source = NULL;
-
-    pthread_mutex_lock(&assembly->lock);
-    for (uint32_t i = 0; !source && i < assembly->gone_source_count; i++) {
-        if (!source_has_ended(assembly->gone_sources[i]))
-            continue;
-        source = assembly->gone_sources[i];
-        assembly->gone_sources[i] = assembly->gone_sources[--assembly->gone_source_count];
-    }
-    pthread_mutex_unlock(&assembly->lock);
-    return source;
-}
-
-static void collect_gone_sources(struct assembly *assembly)
-{
-    struct source *source;
-
-    while ((source = take_ended(assembly)))
-        forget_source(assembly, source);
-}
-
-/* Done with the sum under one lock, so that a reader counts the pool once, and never a freed one.
- * */
-static void unlist_gone_locked(struct assembly *assembly, const struct pool *pool)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < assembly->gone_count; i++)
-        if (assembly->gone[i] != pool)
-            assembly->gone[kept++] = assembly->gone[i];
-    assembly->gone_count = kept;
-}
-
-/* Frees an ended pool that was removed from `gone`; its ledger stays in the sum. */
-static void forget_pool(struct assembly *assembly, struct pool *pool)
-{
-    struct executor *executor = runtime_enter(assembly->runtime);
-    struct ledger_reading reading;
-
-    pool_ledger(pool, &reading);
-    pthread_mutex_lock(&assembly->lock);
-    if (!pool_has_parent(pool)) { /* a parent keeps the figures of those below */
-        ledger_reading_add(&assembly->gone_ledger, &reading);
-        pool_dead(pool, &assembly->gone_dead);
-        assembly->gone_misuses += pool_misuses(pool);
-        assembly->gone_unbound += pool_unbound(pool);
-    }
-    unlist_gone_locked(assembly, pool);
-    pthread_mutex_unlock(&assembly->lock);
-    if (executor) {
-        pool_destroy(pool, executor);
-        runtime_leave(executor);
-    }
-}
-
-static void add_gone(struct assembly *assembly, struct pool *pool)
-{
+    struct source **gone_sources;
     struct pool **gone;
 
     pthread_mutex_lock(&assembly->lock);
-    gone = realloc(assembly->gone, (assembly->gone_count + 1) * sizeof *gone);
-    if (gone) {
+    gone = realloc(assembly->gone, ((size_t)assembly->gone_count + pools + 1) * sizeof *gone);
+    if (gone)
         assembly->gone = gone;
-        gone[assembly->gone_count++] = pool;
-    }
+    gone_sources = realloc(assembly->gone_sources,
+                           ((size_t)assembly->gone_source_count + sources + 1) *
+                               sizeof *gone_sources);
+    if (gone_sources)
+        assembly->gone_sources = gone_sources;
     pthread_mutex_unlock(&assembly->lock);
+    return gone && gone_sources ? 0 : WEIR_ENOMEM;
 }
 
-/* --- one by one ------------------------------------------------------------------------------ */
-
-static bool is_stopping(void *context)
+static void add_source_locked(struct assembly *assembly, struct source *source)
 {
-    const struct assembly *assembly = context;
+    struct source_figures figures;
 
-    return atomic_load_explicit(&assembly->stopping, memory_order_acquire);
+    source_look(source, &figures);
+    dead_letters_figures_add(&assembly->gone_dead, &figures.dead);
+    assembly->gone_misuses += figures.misuses;
 }
 
-static void forget_or_keep(void *context, struct part_ref part, bool has_ended)
+static void add_pool_locked(struct assembly *assembly, struct pool *pool)
 {
-    if (part.kind == PART_SOURCE && has_ended)
-        forget_source(context, part.source);
-    else if (part.kind == PART_SOURCE)
-        add_gone_source(context, part.source);
-    else if (has_ended)
-        forget_pool(context, part.pool);
-    else
-        add_gone(context, part.pool);
+    struct ledger_reading reading;
+
+    if (pool_has_parent(pool))
+        return; /* a parent keeps the figures of those below */
+    pool_ledger(pool, &reading);
+    ledger_reading_add(&assembly->gone_ledger, &reading);
+    pool_dead(pool, &assembly->gone_dead);
+    assembly->gone_misuses += pool_misuses(pool);
+    assembly->gone_unbound += pool_unbound(pool);
 }
 
-static void forget_one(struct assembly *assembly, struct part_ref part,
-                       const struct closing_time *time)
+/*
+ * The ended ones move behind the end of the list, where they stay until they are freed. Their
+ * figures are added to the sum under the same lock, so that a reader counts each part once, and
+ * never a freed one.
+ */
+static void unlist_ended_sources_locked(struct assembly *assembly)
 {
-    const struct closing_options options = { .timeout_ms = usual_or_left_ms(time),
-                                             .is_given_up = is_stopping,
-                                             .after = forget_or_keep,
-                                             .context = assembly };
-    struct closing closing = { .part = part, .timeout_ms = UINT64_MAX };
+    struct source **list = assembly->gone_sources;
+    uint32_t kept = 0;
 
-    (void)closing_run(assembly->runtime, &closing, 1, &options);
+    for (uint32_t i = 0; i < assembly->gone_source_count; i++) {
+        struct source *source = list[i];
+
+        if (source_has_ended(source)) {
+            add_source_locked(assembly, source);
+            continue;
+        }
+        list[i] = list[kept];
+        list[kept++] = source;
+    }
+    assembly->gone_source_count = kept;
 }
 
-void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
-                            uint32_t count, const struct closing_time *time)
+static void unlist_ended_pools_locked(struct assembly *assembly)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (sources[i])
-            forget_one(assembly, (struct part_ref){ .kind = PART_SOURCE, .source = sources[i] },
-                       time);
+    struct pool **list = assembly->gone;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < assembly->gone_count; i++) {
+        struct pool *pool = list[i];
+
+        if (pool_has_ended(pool)) {
+            add_pool_locked(assembly, pool);
+            continue;
+        }
+        list[i] = list[kept];
+        list[kept++] = pool;
+    }
+    assembly->gone_count = kept;
 }
 
-void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
-                          const struct closing_time *time)
+void closing_collect_gone(struct assembly *assembly)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (pools[i])
-            forget_one(assembly, (struct part_ref){ .kind = PART_POOL, .pool = pools[i] }, time);
+    uint32_t sources = assembly->gone_source_count;
+    uint32_t pools = assembly->gone_count;
+    struct executor *executor = sources + pools > 0 ? runtime_enter(assembly->runtime) : NULL;
+
+    if (!executor)
+        return; /* nothing is there, or no memory; then the next call frees them */
+    pthread_mutex_lock(&assembly->lock);
+    unlist_ended_sources_locked(assembly);
+    unlist_ended_pools_locked(assembly);
+    pthread_mutex_unlock(&assembly->lock);
+    for (uint32_t i = assembly->gone_source_count; i < sources; i++) {
+        accounts_log_source(assembly, assembly->gone_sources[i]);
+        source_destroy(assembly->gone_sources[i], executor);
+    }
+    for (uint32_t i = assembly->gone_count; i < pools; i++)
+        pool_destroy(assembly->gone[i], executor);
+    runtime_leave(executor);
 }
 
 /* --- former workers ------------------------------------------------------------------------- */
@@ -270,6 +215,22 @@ struct parts {
     bool are_removed; /* pools, while others stay */
 };
 
+/* All parts that close together. */
+struct closing_list {
+    const struct parts *parts;
+    uint32_t kinds; /* of parts */
+    uint32_t count; /* of all of them */
+};
+
+static struct closing_list list_of(const struct parts *parts, uint32_t kinds)
+{
+    struct closing_list list = { .parts = parts, .kinds = kinds };
+
+    for (uint32_t i = 0; i < kinds; i++)
+        list.count += parts[i].count;
+    return list;
+}
+
 static struct closing closing_at(const struct parts *parts, uint32_t index)
 {
     struct closing closing = { .is_removed = parts->are_removed, .timeout_ms = UINT64_MAX };
@@ -284,107 +245,152 @@ static struct closing closing_at(const struct parts *parts, uint32_t index)
     return closing;
 }
 
-/* True when all have ended in time. Without memory for the order they close one by one, from the
- * last on, since `options` may have the ended ones taken out of the list. */
-static bool close_parts(struct assembly *assembly, const struct parts *parts,
-                        const struct closing_options *options)
+/* WEIR_ENOMEM: nothing has happened. */
+static int close_in_order(struct assembly *assembly, const struct closing_list *list,
+                          const struct closing_options *options)
 {
-    struct closing *closings = calloc((size_t)parts->count + 1, sizeof *closings);
-    int status = WEIR_ENOMEM;
+    struct closing *closings = calloc((size_t)list->count + 1, sizeof *closings);
+    uint32_t count = 0;
+    int status;
+
+    if (!closings)
+        return WEIR_ENOMEM;
+    for (uint32_t kind = 0; kind < list->kinds; kind++)
+        for (uint32_t i = 0; i < list->parts[kind].count; i++)
+            closings[count++] = closing_at(&list->parts[kind], i);
+    status = closing_run(assembly->runtime, closings, count, options);
+    free(closings);
+    return status;
+}
+
+/* Without memory for the order: kind by kind, each from its last on. */
+static bool close_one_by_one(struct assembly *assembly, const struct closing_list *list,
+                             const struct closing_options *options)
+{
+    const struct closing_time time = closing_time_begin(options->timeout_ms);
+    struct closing_options one = *options;
+    uint32_t later = list->count;
     bool in_time = true;
 
-    for (uint32_t i = 0; closings && i < parts->count; i++)
-        closings[i] = closing_at(parts, i);
-    if (closings)
-        status = closing_run(assembly->runtime, closings, parts->count, options);
-    free(closings);
-    if (status != WEIR_ENOMEM)
-        return status == 0;
-    for (uint32_t i = parts->count; i-- > 0;) {
-        struct closing closing = closing_at(parts, i);
+    for (uint32_t kind = 0; kind < list->kinds; kind++)
+        for (uint32_t i = list->parts[kind].count; i-- > 0;) {
+            struct closing closing = closing_at(&list->parts[kind], i);
 
-        in_time = closing_run(assembly->runtime, &closing, 1, options) == 0 && in_time;
-    }
+            one.timeout_ms = closing_share_ms(closing_time_left_ms(&time), --later);
+            in_time = closing_run(assembly->runtime, &closing, 1, &one) == 0 && in_time;
+        }
     return in_time;
 }
 
-/* Those that have not ended are among the gone already. */
-static void forget_gone(void *context, struct part_ref part, bool has_ended)
+/* True when all have ended in time. */
+static bool close_parts(struct assembly *assembly, const struct parts *parts, uint32_t kinds,
+                        const struct closing_options *options)
 {
-    if (has_ended)
-        forget_pool(context, part.pool);
+    struct closing_list list = list_of(parts, kinds);
+    int status = list.count > 0 ? close_in_order(assembly, &list, options) : 0;
+
+    return status == WEIR_ENOMEM ? close_one_by_one(assembly, &list, options) : status == 0;
+}
+
+/* --- some of it ----------------------------------------------------------------------------- */
+
+static bool is_stopping(void *context)
+{
+    const struct assembly *assembly = context;
+
+    return atomic_load_explicit(&assembly->stopping, memory_order_acquire);
+}
+
+/* Waits for parts that are among the gone, and frees those that have ended. */
+static void close_gone(struct assembly *assembly, const struct parts *parts, uint64_t timeout_ms)
+{
+    const struct closing_options options = { .timeout_ms = timeout_ms,
+                                             .is_given_up = is_stopping,
+                                             .context = assembly };
+
+    if (parts->count == 0)
+        return;
+    (void)close_parts(assembly, parts, 1, &options);
+    closing_collect_gone(assembly);
+}
+
+void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
+                            uint32_t count, uint64_t timeout_ms)
+{
+    struct parts parts = { .kind = PART_SOURCE,
+                           .sources = assembly->gone_sources + assembly->gone_source_count };
+
+    pthread_mutex_lock(&assembly->lock);
+    for (uint32_t i = 0; i < count; i++)
+        if (sources[i])
+            assembly->gone_sources[assembly->gone_source_count + parts.count++] = sources[i];
+    assembly->gone_source_count += parts.count;
+    pthread_mutex_unlock(&assembly->lock);
+    close_gone(assembly, &parts, timeout_ms);
+}
+
+void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
+                          uint64_t timeout_ms)
+{
+    struct parts parts = { .kind = PART_POOL, .pools = assembly->gone + assembly->gone_count };
+
+    pthread_mutex_lock(&assembly->lock);
+    for (uint32_t i = 0; i < count; i++)
+        if (pools[i])
+            assembly->gone[assembly->gone_count + parts.count++] = pools[i];
+    assembly->gone_count += parts.count;
+    pthread_mutex_unlock(&assembly->lock);
+    close_gone(assembly, &parts, timeout_ms);
 }
 
 void closing_drain(struct assembly *assembly, uint32_t count)
 {
-    const struct closing_options options = { .timeout_ms = UINT64_MAX,
-                                             .is_given_up = is_stopping,
-                                             .after = forget_gone,
-                                             .context = assembly };
-
     /* Those before them have been waited for: they must not hold up every reload that follows. */
     const struct parts removed = { .kind = PART_POOL,
                                    .pools = assembly->gone + assembly->gone_count - count,
                                    .count = count,
                                    .are_removed = true };
 
-    if (count == 0)
-        return;
-    await_formers(assembly, false, UINT64_MAX);
-    (void)close_parts(assembly, &removed, &options);
-}
-
-static void collect_gone_pools(struct assembly *assembly)
-{
-    uint32_t kept = 0;
-
-    while (kept < assembly->gone_count) {
-        if (pool_has_ended(assembly->gone[kept]))
-            forget_pool(assembly, assembly->gone[kept]);
-        else
-            kept++;
-    }
-}
-
-bool closing_collect_gone(struct assembly *assembly)
-{
-    collect_gone_sources(assembly);
-    collect_gone_pools(assembly);
-    return assembly->gone_count == 0 && assembly->gone_source_count == 0;
+    if (count > 0)
+        await_formers(assembly, false, UINT64_MAX);
+    close_gone(assembly, &removed, UINT64_MAX);
 }
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-static bool shut(struct assembly *assembly, struct parts parts, const struct closing_time *time)
+/* Orders them to end, without waiting. */
+static void stop_sources(struct assembly *assembly, const struct parts *sources)
 {
-    const struct closing_options options = { .timeout_ms = closing_time_left_ms(time),
-                                             .after = parts.are_removed ? forget_gone : NULL,
-                                             .context = assembly };
+    struct executor *executor = runtime_enter(assembly->runtime);
 
-    return close_parts(assembly, &parts, &options);
+    for (uint32_t i = 0; executor && i < sources->count; i++)
+        source_close(sources->sources[i], executor);
+    if (executor)
+        runtime_leave(executor);
 }
 
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
     const struct settings *settings = assembly->held->settings;
-    const struct parts sources = { .kind = PART_SOURCE,
-                                   .sources = assembly->sources,
-                                   .count = settings->source_count };
-    const struct parts gone_sources = { .kind = PART_SOURCE,
-                                        .sources = assembly->gone_sources,
-                                        .count = assembly->gone_source_count };
-    const struct parts gone = { .kind = PART_POOL,
-                                .pools = assembly->gone,
-                                .count = assembly->gone_count,
-                                .are_removed = true };
-    const struct parts pools = { .kind = PART_POOL,
-                                 .pools = assembly->pools,
-                                 .count = settings->pool_count };
-    struct closing_time time = closing_time_begin(timeout_ms);
-    bool in_time = shut(assembly, sources, &time);
+    const struct parts parts[] = {
+        { .kind = PART_SOURCE, .sources = assembly->sources, .count = settings->source_count },
+        { .kind = PART_SOURCE,
+          .sources = assembly->gone_sources,
+          .count = assembly->gone_source_count },
+        { .kind = PART_POOL,
+          .pools = assembly->gone,
+          .count = assembly->gone_count,
+          .are_removed = true },
+        { .kind = PART_POOL, .pools = assembly->pools, .count = settings->pool_count },
+    };
+    const struct closing_time time = closing_time_begin(timeout_ms);
+    struct closing_options options = { .timeout_ms = timeout_ms };
+    bool in_time;
 
-    in_time = shut(assembly, gone_sources, &time) && in_time;
-    await_formers(assembly, true, closing_time_left_ms(&time) / 2); /* the rest is for the others */
-    in_time = shut(assembly, gone, &time) && in_time;
-    return shut(assembly, pools, &time) && in_time;
+    stop_sources(assembly, &parts[0]);
+    await_formers(assembly, true, timeout_ms / 2); /* the rest is for the others */
+    options.timeout_ms = closing_time_left_ms(&time);
+    in_time = close_parts(assembly, parts, sizeof parts / sizeof parts[0], &options);
+    closing_collect_gone(assembly);
+    return in_time;
 }

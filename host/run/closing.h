@@ -25,18 +25,20 @@ struct closing_time {
 struct closing_time closing_time_begin(uint64_t timeout_ms);
 uint64_t closing_time_left_ms(const struct closing_time *time);
 
-/* Frees the parts that were left behind and have ended since. True when none is left. */
-bool closing_collect_gone(struct assembly *assembly);
+/* Makes room among the gone for so many more pools and sources, so that nothing below needs memory
+ * for that. WEIR_ENOMEM. */
+int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources);
 
-/* Waits for closed sources and frees them; NULLs are passed over. Without `time`, each has its
- * usual time-out. */
+/* Frees those among the gone that have ended; their figures stay in the sums. Costs as much as
+ * there are gone. */
+void closing_collect_gone(struct assembly *assembly);
+
+/* Puts closed parts among the gone, where there must be room, waits for them and frees those that
+ * have ended by then. Waits no longer than the host runs. NULLs are passed over. */
 void closing_forget_sources(struct assembly *assembly, struct source *const *sources,
-                            uint32_t count, const struct closing_time *time);
-
-/* Waits for closed pools and frees them; pools that do not end in time, or before the host does,
- * join the list `gone`. NULLs are passed over. */
+                            uint32_t count, uint64_t timeout_ms);
 void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, uint32_t count,
-                          const struct closing_time *time);
+                          uint64_t timeout_ms);
 
 /* The longest time that a worker of a removed pool, or of the pools below it, may take to end. */
 uint64_t closing_timeout_ms(struct pool *pool);
@@ -46,8 +48,9 @@ uint64_t closing_timeout_ms(struct pool *pool);
  * that end in time. */
 void closing_drain(struct assembly *assembly, uint32_t count);
 
-/* Closes everything: sources, then pools in the order in which they feed each other. True when all
- * of it ended within `timeout_ms`. */
+/* Closes everything: sources, then pools in the order in which they feed each other. A part that
+ * hangs leaves time for those after it: see closing_share_ms. True when all of it ended within
+ * `timeout_ms`. */
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Workers whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
  * Without a gate it opens at once. An open worker forwards each message unchanged; with a `barrier`
- * it waits there in the same way first.
+ * it waits there in the same way first. The source `spring` emits one message, waits at its
+ * barrier, and ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +72,20 @@ static int pass_on(struct weir_self *self, void *memory, const struct weir_messa
     return WEIR_RETRY;
 }
 
+static int produce_once(struct weir_self *self, void *memory, uint32_t credit)
+{
+    const struct pass *state = memory;
+    struct weir_message *message = weir_message_new(self, weir_tag(self, "test.reload/1"), 0);
+
+    (void)credit;
+    if (!message)
+        return WEIR_ENOMEM;
+    if (weir_emit(self, OUTPUT_OUT, message) != 0)
+        weir_message_free(self, message);
+    (void)wait_at(state->barrier);
+    return WEIR_END;
+}
+
 static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct settings, gate, .help = "FIFO that `open` reads a byte from"),
     WEIR_OPTION_STRING(struct settings, barrier, .help = "likewise `handle`"),
@@ -103,6 +118,17 @@ static const struct weir_behaviour behaviours[] = {
         .state_size = sizeof(struct pass),
         .open = open_gate,
         .handle = pass_on,
+    },
+    {
+        .name = "spring",
+        .summary = "a source that waits inside `produce`",
+        .options = options,
+        .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .state_size = sizeof(struct pass),
+        .flags = WEIR_BLOCKING,
+        .open = open_gate,
+        .produce = produce_once,
     },
     { 0 },
 };

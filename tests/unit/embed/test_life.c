@@ -321,6 +321,29 @@ static void test_shutdown_past_its_time_names_what_is_left(void)
     hand_finish(&hand);
 }
 
+#define STUCK_MS 2000u
+
+/* promise E3: the log names only the part that does not end, not those that close after it. */
+static void test_part_that_hangs_leaves_time_for_the_others(void)
+{
+    weir_pid pid, target;
+    struct hand hand;
+    uint32_t lines;
+
+    hand_begin(&hand, 2);
+    target = hand_pool(&hand, "last", 1, 4);
+    pid = hand_pool(&hand, "first", 1, 4);
+    bind_to(&hand, pid, target);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .act = hand_wait, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    lines = atomic_load(&hand.lines);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, STUCK_MS), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(atomic_load(&hand.lines), lines + 1);
+    CU_ASSERT_EQUAL(atomic_load(&hand.closed), 1);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+}
+
 /* Messages in mailboxes are freed then; the sanitizers see it. */
 static void test_destroy_without_shutdown_frees_everything(void)
 {
@@ -369,6 +392,7 @@ int main(void)
         { "nested", test_nested_pools_shut_down_in_the_order_of_their_outputs },
         { "lets nothing in", test_shutdown_waits_for_nobody_who_lets_nothing_in },
         { "a later target", test_shutdown_closes_a_later_target_that_lets_nothing_in },
+        { "part that hangs", test_part_that_hangs_leaves_time_for_the_others },
         { "past its time", test_shutdown_past_its_time_names_what_is_left },
         { "no shutdown", test_destroy_without_shutdown_frees_everything },
         { "options", test_options_of_another_size_are_refused_or_understood },

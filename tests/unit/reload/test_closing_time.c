@@ -4,10 +4,12 @@
  * promises P6 and O5.
  *
  * Method: a host of nested pools with time-outs of their own, and the results of closing.h. A
- * worker that waits at a barrier until its pool closes, and then feeds its sibling.
+ * worker that waits at a barrier until its pool closes, and then feeds its sibling. A source that
+ * waits at a barrier for as long as the host ends.
  */
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,60 +76,161 @@ static void *open_when_closing(void *context)
     return NULL;
 }
 
-static void start_siblings(struct hosted *hosted, struct workspace *workspace,
-                           struct opener *opener)
-{
-    char barrier[256], file[256], lines[1024];
-    int size;
-
-    workspace_init(workspace);
-    CU_ASSERT_EQUAL_FATAL(mkfifo(workspace_path(workspace, "barrier", barrier), 0600), 0);
-    size = snprintf(lines, sizeof lines,
-                    "version: 1\nhost: {plugins: [\"" TEST_PLUGINS "\"]}\n"
-                    "pools: {top: {members: {\n"
-                    "  last: {use: changeling.worker, size: 1},\n"
-                    "  first: {use: slow_open.pass, size: 1, args: {barrier: \"%s\"},\n"
-                    "          outputs: {out: top/last}}}}}\n",
-                    barrier);
-    workspace_write(workspace_path(workspace, "weir.yaml", file), lines, (size_t)size);
-    opener->barrier = open(barrier, O_RDWR | O_CLOEXEC);
-    CU_ASSERT_FATAL(opener->barrier >= 0);
-    hosted_start(hosted, file, NULL);
-    opener->watched = hosted_pool(hosted, "top/first");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(opener->watched);
-}
+struct target {
+    struct hosted *hosted;
+    const char *path;
+};
 
 static bool is_sent(void *context)
 {
-    return hosted_send(context, "top/first") == 0;
+    struct target *target = context;
+
+    return hosted_send(target->hosted, target->path) == 0;
+}
+
+/* A host with two barriers. */
+struct barred {
+    struct workspace workspace;
+    struct hosted hosted;
+    int barriers[2];
+};
+
+static int make_barrier(struct workspace *workspace, const char *name)
+{
+    char path[256];
+    int descriptor;
+
+    CU_ASSERT_EQUAL_FATAL(mkfifo(workspace_path(workspace, name, path), 0600), 0);
+    descriptor = open(path, O_RDWR | O_CLOEXEC);
+    CU_ASSERT_FATAL(descriptor >= 0);
+    return descriptor;
+}
+
+/* Starts a host with these parts; @ is the folder of the barriers `first` and `second`. */
+static void start_barred(struct barred *barred, const char *parts)
+{
+    char file[256], folder[256];
+    char *lines = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&lines, &size);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    workspace_init(&barred->workspace);
+    barred->barriers[0] = make_barrier(&barred->workspace, "first");
+    barred->barriers[1] = make_barrier(&barred->workspace, "second");
+    (void)workspace_path(&barred->workspace, ".", folder);
+    (void)fputs("version: 1\nhost: {plugins: [\"" TEST_PLUGINS "\"]}\n", stream);
+    for (const char *at = parts; *at; at++)
+        (void)(*at == '@' ? fputs(folder, stream) : fputc(*at, stream));
+    (void)fclose(stream);
+    workspace_write(workspace_path(&barred->workspace, "weir.yaml", file), lines, size);
+    free(lines);
+    hosted_start(&barred->hosted, file, NULL);
+}
+
+static void stop_barred(struct barred *barred)
+{
+    hosted_stop(&barred->hosted);
+    (void)close(barred->barriers[0]);
+    (void)close(barred->barriers[1]);
+    workspace_finish(&barred->workspace);
+}
+
+static struct pool *pool_of(struct barred *barred, const char *path)
+{
+    struct pool *pool = hosted_pool(&barred->hosted, path);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    return pool;
+}
+
+static pthread_t open_later(struct opener *opener)
+{
+    pthread_t thread;
+
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_when_closing, opener), 0);
+    return thread;
+}
+
+static void send_to(struct barred *barred, const char *path)
+{
+    struct target target = { &barred->hosted, path };
+
+    CU_ASSERT_TRUE_FATAL(hosted_wait(&barred->hosted, is_sent, &target));
 }
 
 /* promise O5: the last pool gets all messages of the first, in hand or in a mailbox. */
 static void test_siblings_close_in_the_order_in_which_they_feed_each_other(void)
 {
     struct ledger_reading last;
-    struct workspace workspace;
     struct opener opener;
-    struct hosted hosted;
+    struct barred barred;
     pthread_t thread;
 
-    start_siblings(&hosted, &workspace, &opener);
+    start_barred(&barred, "pools: {top: {members: {\n"
+                          "  last: {use: changeling.worker, size: 1},\n"
+                          "  first: {use: slow_open.pass, size: 1, args: {barrier: \"@/first\"},\n"
+                          "          outputs: {out: top/last}}}}}\n");
     for (uint32_t i = 0; i < SENT; i++)
-        CU_ASSERT_TRUE_FATAL(hosted_wait(&hosted, is_sent, &hosted));
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_when_closing, &opener), 0);
-    CU_ASSERT_TRUE(closing_shut_down(&hosted.assembly, wait_limit_ms()));
+        send_to(&barred, "top/first");
+    opener = (struct opener){ pool_of(&barred, "top/first"), barred.barriers[0] };
+    thread = open_later(&opener);
+    CU_ASSERT_TRUE(closing_shut_down(&barred.hosted.assembly, wait_limit_ms()));
     pthread_join(thread, NULL);
-    pool_ledger(hosted_pool(&hosted, "top/last"), &last);
+    pool_ledger(pool_of(&barred, "top/last"), &last);
     CU_ASSERT_EQUAL(last.done, SENT);
-    hosted_stop(&hosted);
-    (void)close(opener.barrier);
-    workspace_finish(&workspace);
+    stop_barred(&barred);
+}
+
+/* --- a part that never ends ----------------------------------------------------------------- */
+
+#define STUCK_MS 2000u
+
+static bool is_inside_produce(void *context)
+{
+    struct barred *barred = context;
+    struct ledger_reading last;
+
+    pool_ledger(pool_of(barred, "last"), &last);
+    return last.accepted == 1;
+}
+
+/* promise O5: the pools have time to finish what they have accepted. The message of `work` is let
+ * through when the pool closes. */
+static void test_source_that_hangs_leaves_time_for_the_pools(void)
+{
+    struct ledger_reading last;
+    struct opener opener;
+    struct barred barred;
+    pthread_t thread;
+
+    start_barred(&barred,
+                 "sources: {spring: {use: slow_open.spring, args: {barrier: \"@/first\"},\n"
+                 "                   to: last}}\n"
+                 "pools:\n"
+                 "  work: {use: slow_open.pass, size: 1, args: {barrier: \"@/second\"},\n"
+                 "         outputs: {out: last}}\n"
+                 "  last: {use: changeling.worker, size: 1}\n");
+    CU_ASSERT_TRUE_FATAL(hosted_wait(&barred.hosted, is_inside_produce, &barred));
+    send_to(&barred, "work");
+    opener = (struct opener){ pool_of(&barred, "work"), barred.barriers[1] };
+    thread = open_later(&opener);
+    CU_ASSERT_FALSE(closing_shut_down(&barred.hosted.assembly, STUCK_MS));
+    CU_ASSERT_FALSE(source_has_ended(barred.hosted.assembly.sources[0]));
+    CU_ASSERT_TRUE(pool_has_ended(pool_of(&barred, "work")));
+    CU_ASSERT_TRUE(pool_has_ended(pool_of(&barred, "last")));
+    pool_ledger(pool_of(&barred, "last"), &last);
+    CU_ASSERT_EQUAL(last.done, 2);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(write(barred.barriers[0], "y", 1), 1);
+    stop_barred(&barred);
 }
 
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "siblings", test_siblings_close_in_the_order_in_which_they_feed_each_other },
+        { "source that hangs", test_source_that_hangs_leaves_time_for_the_pools },
         { "slowest", test_removed_pool_has_as_long_as_the_slowest_in_it },
         CU_TEST_INFO_NULL,
     };

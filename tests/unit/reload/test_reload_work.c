@@ -1,10 +1,12 @@
 /*
  * Goal: the cost of a start, a reload and an end grows evenly with the file: four times as many
- * pools in one pool, at the top, or sources, cost four times the work. Shows promise C11.
+ * pools in one pool, at the top, or sources, cost four times the work, also when they are removed.
+ * Shows promise C11.
  *
  * Method: an assembly with the threads of the file, and one that opens, starts with few parts and
  * gets many by apply.h, on this thread, whose blocks are counted where lists of parts are walked
- * (see unit/support/work.h): in host/reload, config and the members of core/pool. Once for so many,
+ * (see unit/support/work.h): in host/apply, host/run, config, the order of closing and the members
+ * of core/pool. Once for so many,
  * and once for four times as many.
  */
 #include <stdio.h>
@@ -14,9 +16,11 @@
 #include "config/plan.h"
 #include "host/apply/apply.h"
 #include "host/apply/opener.h"
+#include "host/run/closing.h"
 #include "unit/config/fake_catalogue.h"
 #include "unit/config/reading.h"
 #include "unit/host/suite.h"
+#include "unit/support/wait_limit.h"
 #include "unit/support/work.h"
 
 #define FEW 100u
@@ -108,46 +112,97 @@ static void take_on(struct assembly *assembly, struct settings *settings)
     report_finish(&report);
 }
 
-/* The cost of starting with `count` parts, and of changing to them from `shape->before`. */
-struct cost {
-    uint64_t start;
-    uint64_t reload;
+/* What is counted. */
+enum stage {
+    STAGE_START,  /* with all parts */
+    STAGE_ADD,    /* by a reload, from `shape->before` to all parts */
+    STAGE_REMOVE, /* by a reload, the other way */
+    STAGE_END,    /* of all parts */
+    STAGES,
 };
 
-static uint64_t cost_of_run(const struct shape *shape, unsigned first, unsigned then)
+static const char *const stage_names[STAGES] = { "start", "add", "remove", "end" };
+
+struct run {
+    struct runtime *runtime;
+    struct assembly assembly;
+};
+
+static void begin(struct run *run, struct settings *settings)
 {
     struct runtime_options options = { .clock = clock_monotonic() };
-    struct assembly assembly;
-    struct runtime *runtime;
     struct report report;
-    uint64_t before;
 
     report_init(&report);
-    CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &runtime), 0);
-    assembly_init(&assembly, runtime);
-    before = work_done();
-    CU_ASSERT_EQUAL_FATAL(apply_from_nothing(&assembly, settings_of(shape, first), &report), 0);
-    CU_ASSERT_EQUAL_FATAL(opener_create(&assembly), 0);
-    assembly_go(&assembly);
-    if (then != first) {
-        struct settings *settings = settings_of(shape, then);
-
-        before = work_done();
-        take_on(&assembly, settings);
-    }
-    before = work_done() - before;
-    CU_ASSERT_EQUAL(runtime_stop(runtime), 0);
-    assembly_finish(&assembly);
-    runtime_destroy(runtime);
+    CU_ASSERT_EQUAL_FATAL(runtime_create(&options, &run->runtime), 0);
+    assembly_init(&run->assembly, run->runtime);
+    CU_ASSERT_EQUAL_FATAL(apply_from_nothing(&run->assembly, settings, &report), 0);
+    CU_ASSERT_EQUAL_FATAL(opener_create(&run->assembly), 0);
+    assembly_go(&run->assembly);
     report_finish(&report);
+}
+
+static void finish(struct run *run)
+{
+    CU_ASSERT_EQUAL(runtime_stop(run->runtime), 0);
+    assembly_finish(&run->assembly);
+    runtime_destroy(run->runtime);
+}
+
+/* The cost of starting with `count` parts. */
+static uint64_t cost_of_start(const struct shape *shape, unsigned count)
+{
+    struct settings *settings = settings_of(shape, count);
+    uint64_t before = work_done();
+    struct run run;
+
+    begin(&run, settings);
+    before = work_done() - before;
+    finish(&run);
     return before;
 }
 
-static struct cost cost_of(const struct shape *shape, unsigned count)
+static uint64_t cost_of_reload(const struct shape *shape, unsigned first, unsigned then)
+{
+    struct settings *settings = settings_of(shape, then);
+    uint64_t before;
+    struct run run;
+
+    begin(&run, settings_of(shape, first));
+    before = work_done();
+    take_on(&run.assembly, settings);
+    before = work_done() - before;
+    finish(&run);
+    return before;
+}
+
+static uint64_t cost_of_end(const struct shape *shape, unsigned count)
+{
+    uint64_t before;
+    struct run run;
+
+    begin(&run, settings_of(shape, count));
+    before = work_done();
+    CU_ASSERT_TRUE(closing_shut_down(&run.assembly, wait_limit_ms()));
+    before = work_done() - before;
+    finish(&run);
+    return before;
+}
+
+static uint64_t cost_of(const struct shape *shape, unsigned count, enum stage stage)
 {
     unsigned before = shape->before == ALL_BUT_ONE ? count - 1 : shape->before;
 
-    return (struct cost){ cost_of_run(shape, count, count), cost_of_run(shape, before, count) };
+    switch (stage) {
+    case STAGE_START:
+        return cost_of_start(shape, count);
+    case STAGE_ADD:
+        return cost_of_reload(shape, before, count);
+    case STAGE_REMOVE:
+        return cost_of_reload(shape, count, before);
+    default:
+        return cost_of_end(shape, count);
+    }
 }
 
 static void expect_even(const char *name, const char *what, uint64_t few, uint64_t many)
@@ -161,13 +216,10 @@ static void expect_even(const char *name, const char *what, uint64_t few, uint64
 /* promise C11 */
 static void test_more_parts_cost_evenly_more(void)
 {
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        struct cost few = cost_of(&shapes[i], FEW);
-        struct cost many = cost_of(&shapes[i], FEW * TIMES);
-
-        expect_even(shapes[i].name, "start", few.start, many.start);
-        expect_even(shapes[i].name, "reload", few.reload, many.reload);
-    }
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (enum stage stage = 0; stage < STAGES; stage++)
+            expect_even(shapes[i].name, stage_names[stage], cost_of(&shapes[i], FEW, stage),
+                        cost_of(&shapes[i], FEW * TIMES, stage));
     (void)printf("\n    ");
 }
 
