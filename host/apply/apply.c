@@ -71,12 +71,12 @@ static int await_stop(struct apply *apply)
 
     if (!runtime_wait(transition->assembly->runtime, have_stopped, apply, CLOSING_TIMEOUT_MS)) {
         report_add(transition->report, NULL, NULL,
-                   "what must stop before its successor opens did not stop in time");
+                   "a worker or source of an exclusive behaviour did not stop in time");
         return WEIR_ETIMEOUT;
     }
     if (!source_changes_have_stopped(&apply->sources) ||
         !pool_changes_have_stopped(&apply->pools)) {
-        report_add(transition->report, NULL, NULL, "the host is to end");
+        report_add(transition->report, NULL, NULL, "the host is stopping");
         return WEIR_ECANCELLED;
     }
     return 0;
@@ -105,7 +105,7 @@ static int exchange(struct apply *apply)
         status = open_successors(apply);
     if (status != 0)
         report_add(apply->transition.report, NULL, NULL,
-                   "what had stopped for its successor is opened again");
+                   "the workers and sources that were stopped are opened again");
     return status;
 }
 
