@@ -136,8 +136,8 @@ static int begin(struct apply *apply, struct settings *settings)
 {
     struct runtime *runtime = apply->transition.assembly->runtime;
 
-    apply->transition.held = held_settings_create(runtime, settings);
-    if (!apply->transition.held) {
+    apply->transition.shared = shared_settings_create(runtime, settings);
+    if (!apply->transition.shared) {
         settings_destroy(settings);
         return WEIR_ENOMEM;
     }
@@ -165,8 +165,8 @@ int apply_prepare(struct apply *apply, struct assembly *assembly, struct setting
         .transition = { .assembly = assembly,
                         .plan = plan,
                         .report = report,
-                        .old_held = assembly->held,
-                        .old_settings = assembly->held ? assembly->held->settings : NULL,
+                        .old_shared = assembly->shared,
+                        .old_settings = assembly->shared ? assembly->shared->settings : NULL,
                         .settings = settings },
     };
     set_changing(assembly, true);
@@ -187,7 +187,7 @@ static void finish(struct apply *apply)
     set_changing(apply->transition.assembly, false);
     pool_changes_finish(&apply->pools);
     source_changes_finish(&apply->sources);
-    held_settings_unref(apply->transition.held);
+    shared_settings_unref(apply->transition.shared);
     if (apply->executor) {
         runtime_resume(apply->executor);
         runtime_leave(apply->executor);
@@ -204,8 +204,8 @@ void apply_commit(struct apply *apply)
     pool_changes_commit(&apply->pools, apply->executor);
     source_changes_commit(&apply->sources, apply->executor);
     dispatcher_change_commit(&apply->dispatchers);
-    assembly->held = apply->transition.held;
-    apply->transition.held = apply->transition.old_held;
+    assembly->shared = apply->transition.shared;
+    apply->transition.shared = apply->transition.old_shared;
     assembly->generation++;
     pthread_mutex_unlock(&assembly->lock);
     runtime_pause(apply->executor);

@@ -203,7 +203,7 @@ struct formers {
 
 static struct pool *pool_at(const struct assembly *assembly, uint32_t index)
 {
-    uint32_t count = assembly->held->settings->pool_count;
+    uint32_t count = assembly->shared->settings->pool_count;
 
     if (index < count)
         return assembly->pools[index];
@@ -366,7 +366,7 @@ static bool shut(struct assembly *assembly, struct parts parts, const struct clo
 
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     const struct parts sources = { .kind = PART_SOURCE,
                                    .sources = assembly->sources,
                                    .count = settings->source_count };
