@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 #include "config/feeds.h"
 #include "config/graph.h"
 #include "config/named_pools.h"

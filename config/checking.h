@@ -20,7 +20,7 @@ struct checking_pool {
     uint32_t first;   /* of a copy: the index of the first copy of its template */
 };
 
-/* The calls of behaviours' `check` that are not made yet: see asking.h. */
+/* The calls of behaviours' `check` that are not made yet: see deferred_checks.h. */
 struct asking {
     struct catalogue_check *calls; /* owned */
     size_t count;

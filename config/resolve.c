@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 
 #define BLOCKING_NAME "blocking"
 /* callbacks that may block at once; larger pools declare a dispatcher */

@@ -1,4 +1,4 @@
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 
 #include <stdlib.h>
 
