@@ -86,7 +86,7 @@ static int parse_args(struct checking *checking, const struct resolve_place *pla
                                where, place->report, &use->options);
     call.values = values;
     call.options = use->options;
-    return status == WEIR_OK ? asking_note(checking, &call) : status;
+    return status == WEIR_OK ? deferred_checks_add(checking, &call) : status;
 }
 
 /* Reads `args_key`, the options of the behaviour of `use_key`. */
