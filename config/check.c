@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 #include "config/feeds.h"
 #include "config/graph.h"
 #include "config/named_pools.h"
@@ -409,7 +409,7 @@ static int check_all(struct checking *checking)
     if (status == WEIR_OK)
         status = named_pools_check(checking);
     if (status == WEIR_OK)
-        status = checking_note(checking, asking_carry_out(checking));
+        status = checking_note(checking, deferred_checks_run(checking));
     return status;
 }
 
@@ -433,7 +433,7 @@ int config_check(const struct config_tree *tree, const struct catalogue *catalog
     status = check_all(&checking);
     if (status == WEIR_OK && checking.wrong)
         status = WEIR_EINVALID;
-    asking_finish(&checking.asking);
+    deferred_checks_finish(&checking.deferred);
     free(checking.pools);
     key_index_finish(&checking.names);
     text_store_finish(&checking.scratch);

@@ -20,8 +20,8 @@ struct checking_pool {
     uint32_t first;   /* of a copy: the index of the first copy of its template */
 };
 
-/* The calls of behaviours' `check` that are not made yet: see asking.h. */
-struct asking {
+/* The calls of behaviours' `check` that are not made yet: deferred_checks.h. */
+struct deferred_checks {
     struct catalogue_check *calls; /* owned */
     size_t count;
     size_t capacity;
@@ -38,7 +38,7 @@ struct checking {
     struct key_index names;    /* of the functions checking_index_… and checking_find_… below */
     struct text_store scratch; /* freed when the check is over */
     struct written_file file;  /* the file whose name was copied last */
-    struct asking asking;
+    struct deferred_checks deferred;
     bool wrong; /* a mistake was reported */
 };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 
 #define BLOCKING_NAME "blocking"
 /* callbacks that may block at once; larger pools declare a dispatcher */
@@ -86,7 +86,7 @@ static int parse_args(struct checking *checking, const struct resolve_place *pla
                                where, place->report, &use->options);
     call.values = values;
     call.options = use->options;
-    return status == WEIR_OK ? asking_note(checking, &call) : status;
+    return status == WEIR_OK ? deferred_checks_add(checking, &call) : status;
 }
 
 /* Reads `args_key`, the options of the behaviour of `use_key`. */

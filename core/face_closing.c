@@ -118,9 +118,9 @@ static void close_what_admits_nothing(struct run *run, uint32_t wave)
         if (run->parts[i].wave == wave || !part_ref_admits_nothing(run->parts[i].part))
             continue;
         log_event(runtime_log(run->runtime), WEIR_LOG_WARNING, part_ref_name(run->parts[i].part),
-                  "closed before what feeds it",
-                  weir_str("reason", "it has let nothing in for as long as it is waited for"),
-                  weir_str("effect", "what waits for it is dead, no_target"));
+                  "closed before the parts that feed it",
+                  weir_str("reason", "it has admitted no message while another part must end"),
+                  weir_str("effect", "messages that wait for it become dead letters, no_target"));
         close_part(run, &run->parts[i]);
     }
 }

@@ -86,7 +86,7 @@ static void add_leases(struct pool *pool, struct pool_leases *sum)
     sum->failed_free += leases->failed_free;
     sum->failed_leased += leases->failed_leased;
     histogram_absorb(&sum->waited, &leases->waited);
-    histogram_absorb(&sum->held, &leases->held);
+    histogram_absorb(&sum->lasted, &leases->lasted);
     for (uint32_t i = 0; i < leases->count; i++)
         sum->leased += is_open(leases->entries[i]);
     pthread_mutex_unlock(&leases->lock);

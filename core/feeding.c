@@ -12,9 +12,9 @@ struct numbered {
 };
 
 /*
- * A graph of two nodes for each part: node 2i is part i, node 2i + 1 the way into it. The way into
- * a pool leads to the pool and to the ways into its members, so that an output needs one edge
- * however many pools are nested where it leads.
+ * A graph of two nodes for each part: node 2i is part i, node 2i + 1 its entry. The entry of a pool
+ * leads to the pool and to the entries of its members. So an output needs one edge, however many
+ * pools are nested in its target.
  */
 struct graph {
     const struct feeder *parts;
@@ -30,7 +30,7 @@ struct graph {
     uint32_t *next;    /* of each node: the edge to take next */
     uint32_t *path;    /* nodes that were entered and not left */
     uint32_t *stack;   /* nodes whose circle is not known yet */
-    uint32_t *order;   /* nodes, those of one circle together, each before what feeds it */
+    uint32_t *order;   /* nodes, those of one circle together, each before the nodes that feed it */
     uint32_t *circles; /* of each node: its circle's number + 1; 0 = not known yet */
     uint32_t arrived, depth, height, ordered, circle_count;
 };
@@ -157,7 +157,8 @@ static bool is_part(uint32_t node)
     return node % 2 == 0;
 }
 
-/* Both are per circle. What a circle with a part in it feeds closes later. */
+/* Both arrays have one element per circle. A circle closes later than each circle with a part that
+ * feeds it. */
 static void spread_waves(const struct graph *graph, uint32_t *waves, bool *has_part)
 {
     for (uint32_t i = 0; i < graph->count; i++)

@@ -1,5 +1,5 @@
 /*
- * feeding.h - in which order parts close, so that each closes after all that feed it.
+ * feeding.h - the order in which parts close: each part after all parts that feed it.
  */
 #ifndef CORE_FEEDING_H
 #define CORE_FEEDING_H
@@ -18,10 +18,10 @@ struct feeder {
 };
 
 /*
- * Gives each part its wave, 0 and up: it closes after all waves before. A part feeds where its
- * outputs lead, and what is nested there; a nested pool feeds the pool that it is in. What feeds
- * itself in a circle has one wave. Costs as much as there are parts and outputs. In a read section.
- * WEIR_ENOMEM.
+ * Gives each part its wave, 0 and up; a part closes after all earlier waves. A part feeds the
+ * targets of its outputs and all pools nested in them; a nested pool feeds its parent. Parts that
+ * feed each other in a circle share one wave. Time: linear in parts and outputs. Call it in a read
+ * section. WEIR_ENOMEM.
  */
 int feeding_waves(const struct feeder *parts, uint32_t count, uint32_t *out_waves);
 

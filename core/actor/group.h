@@ -41,36 +41,36 @@ struct group {
     _Atomic bool cancelled;  /* written once, read before each message */
     _Atomic uint32_t bits;   /* enum group_bits; read after each addition to `ended` */
 
-    /* By those who send. */
+    /* Written by senders. */
     alignas(64) _Atomic uint64_t joined;
-    _Atomic uint64_t parted; /* of these, those that were refused */
+    _Atomic uint64_t parted; /* of these, the refused messages */
 
-    /* By those who end messages: once a turn, and for each one that is not done. */
+    /* Written by receivers: once a turn for the done messages, and once for each other one. */
     alignas(64) _Atomic uint64_t ended;
     _Atomic uint64_t failed;
     _Atomic uint64_t unbegun; /* cancelled before they began */
     _Atomic int first_error;
-    _Atomic uint32_t ends; /* futex: counts the times that none was open */
+    _Atomic uint32_t ends; /* futex: counts how often the last open message ended */
 };
 
 /* Of group.bits. */
 enum group_bits {
-    GROUP_WAITED = 1u << 0,  /* a thread sleeps until none is open */
-    GROUP_DROPPED = 1u << 1, /* the last message frees the group */
-    GROUP_RETIRED = 1u << 2, /* a thread has begun to do so */
+    GROUP_WAITED = 1u << 0,  /* a thread sleeps until no message is open */
+    GROUP_DROPPED = 1u << 1, /* the end of the last message frees the group */
+    GROUP_RETIRED = 1u << 2, /* a thread has begun to free the group */
 };
 
 void groups_init(struct groups *groups);
-/* Frees those whose messages were never handled. No thread is inside any more. */
+/* Frees the groups whose messages were never handled. No other thread uses the groups. */
 void groups_finish(struct groups *groups);
-/* Wakes all threads that wait for a group: they look again. */
+/* Wakes all threads that wait for a group; each checks its group again. */
 void groups_wake(struct groups *groups);
 
-/* Makes a message that is about to be sent one of the group. WEIR_ECANCELLED. */
+/* Adds a message to the group, before it is sent. WEIR_ECANCELLED. */
 int group_join(struct group *group, struct message *message);
 
-/* Takes that back: the message was refused. `executor` is NULL without memory for one: the runtime
- * frees a destroyed group at its end then. */
+/* Removes a message that was refused. `executor` may be NULL when memory is out: then the runtime
+ * frees a destroyed group at its own end. */
 void group_part(struct group *group, struct message *message, struct executor *executor);
 
 /* The group of a message; NULL: it is in none. */

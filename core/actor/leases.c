@@ -40,7 +40,7 @@ void leases_absorb(struct leases *leases, struct leases *gone)
     leases->failed_free += gone->failed_free;
     leases->failed_leased += gone->failed_leased;
     histogram_absorb(&leases->waited, &gone->waited);
-    histogram_absorb(&leases->held, &gone->held);
+    histogram_absorb(&leases->lasted, &gone->lasted);
     pthread_mutex_unlock(&gone->lock);
     pthread_mutex_unlock(&leases->lock);
 }
@@ -133,7 +133,7 @@ static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
     lease->open = false;
     lease->end = end;
     lease->leases->ended[end]++;
-    histogram_add(&lease->leases->held, span_ns(lease->begun_ns, now_ns));
+    histogram_add(&lease->leases->lasted, span_ns(lease->begun_ns, now_ns));
 }
 
 enum lease_end leases_close(struct lease *lease, enum lease_end end)

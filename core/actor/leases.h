@@ -31,7 +31,7 @@ struct leases {
     uint64_t failed_free;         /* lock: workers that failed while free, so far */
     uint64_t failed_leased;       /* lock: that failed or were revoked while leased */
     struct histogram waited;      /* lock: of takes that were served */
-    struct histogram held;        /* lock: of leases that are over */
+    struct histogram lasted;      /* lock: of leases that are over */
     _Atomic uint64_t timeout_ms;  /* written under the pool's lock; 0 = none */
     _Atomic bool on;              /* written under the pool's lock: the pool gives leases */
 };

@@ -37,8 +37,8 @@ static inline bool origin_is_followed(const struct message *message)
            ((message->public.reserved & MESSAGE_ORIGIN) && message->origin != 0);
 }
 
-/* Makes a message part of what `with`, a message in hand that is followed, stands for: its origin
- * is notified when both are settled. WEIR_ENOMEM. */
+/* Makes a message join `with`, a message in hand that is followed: the origin is notified when
+ * both are settled. WEIR_ENOMEM. */
 int origin_join(struct message *message, struct message *with);
 
 /* Turns a message with an origin into the notice and sends it, when its record is stored. Takes the
@@ -51,7 +51,8 @@ void origin_notify(struct runtime *runtime, struct executor *executor, struct me
 void origin_leave(struct runtime *runtime, struct executor *executor, struct message *message,
                   const struct settlement *settlement);
 
-/* From storing.h: goes on with a message that one of the two before has held. Takes it. */
+/* Continues origin_notify or origin_leave after the record was stored, or could not be: storing.h
+ * calls it. Takes the message. */
 void origin_stored(struct runtime *runtime, struct executor *executor, struct message *message,
                    bool is_stored);
 

@@ -22,9 +22,9 @@ struct place;
 struct spec;
 struct wait_queue;
 
-/* Who decides about an actor that failed too often, and whose `then` is `escalate`. */
+/* Decides about an actor that failed too often, and whose `then` is `escalate`. */
 enum appeal {
-    /* a reload may still undo the actor, or it leaves: it is restarted after a pause */
+    /* restart the actor after a pause: a reload may still undo it, or it is leaving */
     APPEAL_NOBODY,
     APPEAL_ABOVE,   /* the owner's owner: `escalate` calls it */
     APPEAL_PROGRAM, /* the program ends */
@@ -32,8 +32,7 @@ enum appeal {
 
 struct owner_ops {
     bool replaces; /* an actor that failed or stopped is restarted, by the `restart` of its spec */
-    /* its actors handle messages that were sent to the owner; then the next five operations are set
-     * */
+    /* The actors handle messages that were sent to the owner: the next five operations are set. */
     bool members;
 
     /* Its actor is open: opens its mailbox and publishes its names, unless it is ordered to leave.
@@ -64,18 +63,18 @@ struct owner_ops {
     bool (*take_spec)(struct place *place, struct spec **out_spec);
 
     /* The shared queue of the members; all NULL: there is none. */
-    struct message *(*take)(struct actor *actor); /* NULL: the actor is noted as idle */
-    void (*awake)(struct place *place);           /* removes that note */
-    /* Puts a message back in front that `take` gave; another member gets it. Takes it. */
+    struct message *(*take)(struct actor *actor); /* returns NULL: the actor is marked idle */
+    void (*awake)(struct place *place);           /* removes the idle mark */
+    /* Puts a message of `take` back at the front of the queue, for another member. Takes it. */
     void (*put_back)(struct place *place, struct message *message);
-    bool (*keeps)(struct place *place); /* the actor must finish it before it leaves */
-    void (*discard)(struct place *place, bool as_removed); /* if it keeps it; or then only if the
-                                                              owner as a whole is removed */
+    bool (*keeps)(struct place *place); /* the actor must finish the queue before it leaves */
+    /* Discards the queue if the actor keeps it; `as_removed`: only if the owner is removed too. */
+    void (*discard)(struct place *place, bool as_removed);
 
     /* SIGNAL_WORK: its actor may have been asked to give messages to other members. NULL: never. */
     void (*give)(struct place *place);
 
-    /* Who decides after failures beyond the bound. NULL: APPEAL_PROGRAM. */
+    /* Decides after too many failures: see enum appeal. NULL: APPEAL_PROGRAM. */
     enum appeal (*appeal)(struct place *place);
     void (*escalate)(struct place *place);
 

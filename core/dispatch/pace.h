@@ -1,10 +1,10 @@
 /*
  * dispatch/pace.h - how long a turn takes on a thread, on average and lately.
  *
- * The thread tells of each look at the clock that it takes anyway. The time between two looks
- * counts as busy when a turn was taken in between; otherwise the thread searched or slept. A mean
- * is made of PACE_TURNS turns or PACE_NS busy time, whichever comes first. Until the first one a
- * turn counts as long, so that work is shared before anything is known of it.
+ * The thread calls pace_look at each reading of the clock that it needs anyway. The time between
+ * two readings counts as busy if the thread took a turn in between; otherwise the thread searched
+ * or slept. A mean covers PACE_TURNS turns or PACE_NS of busy time, whichever comes first. Until
+ * the first mean, turns count as long, so that other threads take a share of unknown work.
  *
  *           | look | turn_ns
  *   look    |  X   |    -        X = the owner alone; - = any threads at once
@@ -37,7 +37,7 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t turns);
 /* The mean; UINT32_MAX also stands for a longer one, and for one that is not known yet. */
 static inline uint32_t pace_turn_ns(const struct pace *pace)
 {
-    /* Relaxed: advisory; who decides by an old one is set right by the timekeeper. */
+    /* Relaxed: advisory. The timekeeper corrects a decision that was made with an old mean. */
     return atomic_load_explicit(&pace->turn_ns, memory_order_relaxed);
 }
 

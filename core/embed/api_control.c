@@ -141,7 +141,7 @@ int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t 
 
 /* --- waiting for a change ------------------------------------------------------------------- */
 
-/* What is waited for: that everything is open, and with `settled` that nobody leaves any more. */
+/* The condition of a wait: every member is open; with `settled` also: no member is leaving. */
 struct wish {
     struct part *part;
     bool settled;

@@ -1,6 +1,6 @@
 /*
- * face/closing.h - closes parts in the order in which they feed each other, and waits for their
- * ends.
+ * face/closing.h - closes parts in the order in which they feed each other, and waits until they
+ * have ended.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
@@ -28,11 +28,11 @@ struct closing {
 
 struct closing_options {
     uint64_t timeout_ms; /* of all parts together */
-    /* While a part has not ended for that time, parts that accept no message, for which it may
-     * wait, are closed early; 0 = never. */
+    /* After each wait of this length for a part that has not ended, parts that admit no message
+     * are closed early, because the first part may wait for room in them; 0 = never. */
     uint64_t no_room_ms;
-    bool (*is_given_up)(void *context); /* true: nothing more is waited for; may be NULL */
-    /* What became of a part; may destroy it when it has ended. May be NULL. */
+    bool (*is_given_up)(void *context); /* true: stop waiting; may be NULL */
+    /* Reports the result for a part, and may destroy a part that has ended. May be NULL. */
     void (*after)(void *context, struct part_ref part, bool has_ended);
     void *context;
 };
@@ -45,8 +45,8 @@ uint64_t closing_share_ms(uint64_t left_ms, uint32_t later);
 /*
  * Closes sources first, then each part after all parts whose outputs feed it, and a pool after the
  * pools nested in it. Parts that feed each other in a cycle close together. The log names each part
- * that has not ended in time. Changes the order of `parts`. Waits, so a read section is no place
- * for it. 0; WEIR_ETIMEOUT: a part has not ended; WEIR_ENOMEM: nothing has happened; a single part
+ * that has not ended in time. Changes the order of `parts`. Blocks: do not call it in a read
+ * section. 0; WEIR_ETIMEOUT: a part has not ended; WEIR_ENOMEM: nothing was closed; a single part
  * needs no memory.
  */
 int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,

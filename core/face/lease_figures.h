@@ -28,7 +28,7 @@ struct pool_leases {
     uint64_t failed_free;         /* workers that failed while no holder had them */
     uint64_t failed_leased;       /* workers that failed or were revoked while leased */
     struct histogram waited;      /* from the take to the lease, of takes that were served */
-    struct histogram held;        /* from the lease to its end, of leases that are over */
+    struct histogram lasted;      /* from the lease to its end, of leases that are over */
 };
 
 /* An open lease. */

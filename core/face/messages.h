@@ -41,8 +41,7 @@ struct request_options {
     weir_pid to;
     enum weir_lane lane; /* of a request */
     uint64_t timeout_ms;
-    /* Called when the answer is there, on whatever thread gave it: it must not call the runtime.
-     * May be NULL. */
+    /* Called on the thread that gives the answer; must not call the runtime. May be NULL. */
     void (*on_answer)(void *context);
     void *on_answer_context;
 };

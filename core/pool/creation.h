@@ -1,17 +1,17 @@
 /*
- * pool/creation.h - makes a pool, and frees it: pool_create, pool_find, pool_destroy of
- * face/pool.h; and lets in one that was made apart.
+ * pool/creation.h - makes and frees a pool: pool_create, pool_find and pool_destroy of face/pool.h;
+ * and makes a pool on trial a permanent one.
  */
 #ifndef POOL_CREATION_H
 #define POOL_CREATION_H
 
 #include "pool/pool.h"
 
-/* For a pool that was made apart, after its parent has made room: makes it a member of its parent,
- * with which it closes from now on. Cannot fail. */
+/* Makes a pool on trial a member of its parent, which has made room for it. From now on the pool
+ * closes with its parent. Cannot fail. */
 void pool_join(struct pool *pool, struct executor *executor);
 
-/* Makes a pool at the top permanent that was made apart. Any thread. */
+/* Makes a pool on trial at the top permanent. Any thread. */
 void pool_end_trial(struct pool *pool);
 
 #endif

@@ -3,15 +3,15 @@
  *
  *      accepted = done + dead + moved + queued + in hand + held
  *
- * Only counters that grow are kept: `accepted` and `queued` are the mailbox's own indexes, and what
- * was pulled; the rest stands here, written by the owner alone. Every step of a message is one
- * store to one of them. `in_hand` is what has left the queue and is nowhere else, so a message that
- * nobody settles stays in hand for ever, and is seen there.
+ * The ledger keeps only counters that grow. `accepted` and `queued` come from the indexes of the
+ * mailbox and from `pulled`; the owner writes the other counters here. Every step of a message is
+ * one store to one counter. `in_hand` is computed: the messages that have left the queue and are in
+ * no other counter. So a message that is never settled stays visible as in hand.
  *
- * A reader takes a snapshot that is exact at one instant: it reads all of them, the tail of the
- * mailbox, and all of them again. Since they never go back, equal values mean that none changed in
- * between, and the tail was read in between. Every store is a release and every load an acquire:
- * who has seen one step sees those before it.
+ * A reader takes a snapshot that is exact at one instant: it reads all counters, then the tail of
+ * the mailbox, then all counters again. Counters never decrease, so equal values mean that none of
+ * them changed between the two readings, and the tail was read in that time. Every store is a
+ * release and every load an acquire: a reader that sees one step also sees all steps before it.
  */
 #ifndef STATS_LEDGER_H
 #define STATS_LEDGER_H
@@ -29,8 +29,8 @@ struct ledger {
     _Atomic uint64_t dead;
     _Atomic uint64_t moved;
     _Atomic uint64_t pulled;  /* accepted by the queue of its pool, not by its mailbox */
-    _Atomic uint64_t put_by;  /* from the hand to held */
-    _Atomic uint64_t resumed; /* from held to the hand */
+    _Atomic uint64_t put_by;  /* from `in hand` to `held` */
+    _Atomic uint64_t resumed; /* from `held` to `in hand` */
 };
 
 /* Owner: adds one message. */

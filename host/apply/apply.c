@@ -71,12 +71,12 @@ static int await_stop(struct apply *apply)
 
     if (!runtime_wait(transition->assembly->runtime, have_stopped, apply, CLOSING_TIMEOUT_MS)) {
         report_add(transition->report, NULL, NULL,
-                   "what must stop before its successor opens did not stop in time");
+                   "a worker or source of an exclusive behaviour did not stop in time");
         return WEIR_ETIMEOUT;
     }
     if (!source_changes_have_stopped(&apply->sources) ||
         !pool_changes_have_stopped(&apply->pools)) {
-        report_add(transition->report, NULL, NULL, "the host is to end");
+        report_add(transition->report, NULL, NULL, "the host is stopping");
         return WEIR_ECANCELLED;
     }
     return 0;
@@ -105,7 +105,7 @@ static int exchange(struct apply *apply)
         status = open_successors(apply);
     if (status != 0)
         report_add(apply->transition.report, NULL, NULL,
-                   "what had stopped for its successor is opened again");
+                   "the workers and sources that were stopped are opened again");
     return status;
 }
 
@@ -146,8 +146,8 @@ static int begin(struct apply *apply, struct settings *settings)
 {
     struct runtime *runtime = apply->transition.assembly->runtime;
 
-    apply->transition.held = held_settings_create(runtime, settings);
-    if (!apply->transition.held) {
+    apply->transition.shared = shared_settings_create(runtime, settings);
+    if (!apply->transition.shared) {
         settings_destroy(settings);
         return WEIR_ENOMEM;
     }
@@ -177,8 +177,8 @@ int apply_prepare(struct apply *apply, struct assembly *assembly, struct setting
         .transition = { .assembly = assembly,
                         .plan = plan,
                         .report = report,
-                        .old_held = assembly->held,
-                        .old_settings = assembly->held ? assembly->held->settings : NULL,
+                        .old_shared = assembly->shared,
+                        .old_settings = assembly->shared ? assembly->shared->settings : NULL,
                         .settings = settings },
     };
     set_changing(assembly, true);
@@ -199,7 +199,7 @@ static void finish(struct apply *apply)
     set_changing(apply->transition.assembly, false);
     pool_changes_finish(&apply->pools);
     source_changes_finish(&apply->sources);
-    held_settings_unref(apply->transition.held);
+    shared_settings_unref(apply->transition.shared);
     if (apply->executor) {
         runtime_resume(apply->executor);
         runtime_leave(apply->executor);
@@ -216,8 +216,8 @@ void apply_commit(struct apply *apply)
     pool_changes_commit(&apply->pools, apply->executor);
     source_changes_commit(&apply->sources, apply->executor);
     dispatcher_change_commit(&apply->dispatchers);
-    assembly->held = apply->transition.held;
-    apply->transition.held = apply->transition.old_held;
+    assembly->shared = apply->transition.shared;
+    apply->transition.shared = apply->transition.old_shared;
     assembly->generation++;
     pthread_mutex_unlock(&assembly->lock);
     runtime_pause(apply->executor);

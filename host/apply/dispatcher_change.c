@@ -129,7 +129,7 @@ static bool follow(struct assembly *assembly, struct settings_dispatcher *follow
 
 uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_cpus)
 {
-    struct settings *settings = assembly->held->settings;
+    struct settings *settings = assembly->shared->settings;
     uint32_t changed = 0;
 
     for (uint32_t i = 0; i < settings->dispatcher_count; i++)
@@ -141,7 +141,7 @@ uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_
 
 static bool is_wanted(const struct assembly *assembly, uint32_t index)
 {
-    const struct settings *settings = assembly->held ? assembly->held->settings : NULL;
+    const struct settings *settings = assembly->shared ? assembly->shared->settings : NULL;
 
     for (uint32_t i = 0; settings && i < settings->dispatcher_count; i++)
         if (runtime_find_dispatcher(assembly->runtime, settings->dispatchers[i].name) ==

@@ -197,7 +197,7 @@ int opening_wait(const struct opening *opening, struct runtime *runtime, struct 
         return 0;
     }
     if (is_stopping(opening)) {
-        report_add(report, NULL, NULL, "the host is to end");
+        report_add(report, NULL, NULL, "the host is stopping");
         return WEIR_ECANCELLED;
     }
     tell(&look, report);

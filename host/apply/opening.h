@@ -24,7 +24,7 @@ uint32_t opening_count(const struct opening *opening);
 
 /*
  * 0 when all are open. Otherwise reports each part that failed, or was not open in time, by its
- * path: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is to end). Not inside a read
+ * path: WEIR_EINVALID, WEIR_ETIMEOUT, WEIR_ECANCELLED (the host is stopping). Not inside a read
  * section.
  */
 int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report);

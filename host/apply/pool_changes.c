@@ -100,8 +100,8 @@ static int make_pool(struct pool_changes *changes, const struct pool_task *task,
     const struct settings_pool *wanted = wanted_of(changes, task);
     uint32_t parent = wanted->parent;
     bool apart = parent == SETTINGS_NONE || !changes->made[parent];
-    int status = assembly_create_pool(transition->assembly, executor, transition->held, task->index,
-                                      changes->all, apart);
+    int status = assembly_create_pool(transition->assembly, executor, transition->shared,
+                                      task->index, changes->all, apart);
 
     if (status != 0)
         return status;
@@ -173,9 +173,9 @@ static int make_options(struct pool_changes *changes, const struct pool_task *ta
     out->nests = wanted->nested && !was_nested(changes, index);
     out->joining = wanted->member_count;
     if (has_spec)
-        out->spec = assembly_spec_of_pool(transition->held, index);
+        out->spec = assembly_spec_of_pool(transition->shared, index);
     if (manages)
-        out->manager = assembly_spec_of_manager(transition->held, index);
+        out->manager = assembly_spec_of_manager(transition->shared, index);
     out->wiring = assembly_wiring_of(transition->settings, index, changes->all);
     if ((has_spec && !out->spec) || !out->wiring ||
         (manages && wanted->manager.entry && !out->manager))

@@ -81,7 +81,7 @@ static int make(struct source_changes *changes, struct source_task *task, struct
 {
     const struct transition *transition = changes->transition;
     int status = assembly_create_source(
-        transition->assembly, executor, transition->held, task->new_index, changes->pools,
+        transition->assembly, executor, transition->shared, task->new_index, changes->pools,
         transition->assembly->opener, replaced_by(changes, task), &task->made);
 
     if (status == 0)
@@ -102,7 +102,7 @@ static int adapt(struct source_changes *changes, struct source_task *task)
     int status = task->effects & PLAN_REBINDS ? bind(changes, task) : 0;
 
     if (status == 0 && task->effects & PLAN_RESPECS) {
-        task->spec = assembly_spec_of_source(changes->transition->held, task->new_index);
+        task->spec = assembly_spec_of_source(changes->transition->shared, task->new_index);
         status = task->spec ? 0 : WEIR_ENOMEM;
     }
     return status;
@@ -252,7 +252,7 @@ static int open_again(struct source_changes *changes, struct source_task *task,
     struct assembly *assembly = changes->transition->assembly;
     struct source *old = old_of(changes, task);
     struct source *again;
-    int status = assembly_create_source(assembly, executor, changes->transition->old_held,
+    int status = assembly_create_source(assembly, executor, changes->transition->old_shared,
                                         task->old_index, assembly->pools, NULL, old, &again);
 
     if (status != 0)

@@ -12,9 +12,9 @@ struct transition {
     struct assembly *assembly;
     const struct plan *plan;
     struct report *report;
-    struct held_settings *old_held; /* in force until the commit; NULL at the start */
+    struct shared_settings *old_shared; /* in force until the commit; NULL at the start */
     /* in force after it; from then on, the former settings, to be released */
-    struct held_settings *held;
+    struct shared_settings *shared;
     const struct settings *old_settings; /* NULL at the start */
     const struct settings *settings;
 };

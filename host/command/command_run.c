@@ -123,7 +123,8 @@ static int make_turn_watch(struct host *host)
                                    &host->turn_watch);
 
     if (status == 0)
-        turn_watch_set_limit(host->turn_watch, host->assembly.held->settings->host.turn_warning_ms);
+        turn_watch_set_limit(host->turn_watch,
+                             host->assembly.shared->settings->host.turn_warning_ms);
     return status;
 }
 
@@ -137,7 +138,7 @@ static int make_file_watch(struct host *host)
     };
     int status = file_watch_create(&setup, &host->file_watch);
 
-    if (status == 0 && host->assembly.held->settings->host.watch) {
+    if (status == 0 && host->assembly.shared->settings->host.watch) {
         file_watch_offer(host->file_watch, &host->files);
         file_watch_collect(host->file_watch);
     }
@@ -172,7 +173,7 @@ static void read_progress(void *context, struct progress_figures *out)
 static int make_io(struct host *host)
 {
     struct io_callbacks callbacks = running_callbacks(host);
-    uint64_t tick_ms = host->assembly.held->settings->source_count ? TICK_MS : IDLE_TICK_MS;
+    uint64_t tick_ms = host->assembly.shared->settings->source_count ? TICK_MS : IDLE_TICK_MS;
     struct progress_setup progress = {
         .screen = host->screen,
         .sink = logger_sink(host->logger),
@@ -259,8 +260,8 @@ static int work(struct host *host)
 
     log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "started",
                weir_str("file", host->file),
-               weir_uint("pools", host->assembly.held->settings->pool_count),
-               weir_uint("sources", host->assembly.held->settings->source_count));
+               weir_uint("pools", host->assembly.shared->settings->pool_count),
+               weir_uint("sources", host->assembly.shared->settings->source_count));
     assembly_go(&host->assembly);
     supervisor_tell_ready(&host->supervisor);
     io_run(host->io);

@@ -9,7 +9,7 @@
 
 #include "host/command/control_client.h"
 
-/* What to do with which letters of the file. Borrowed. */
+/* A request: the letters of the file, and the action for them. Borrowed. */
 struct dead_letter_file {
     const struct control_client *client; /* for a replay; its `file` is not used */
     const char *path;

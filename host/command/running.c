@@ -33,7 +33,7 @@ void running_wake(void *context)
 void running_note_files(void *context, struct config_files *files)
 {
     struct host *host = context;
-    bool watches = host->assembly.held->settings->host.watch;
+    bool watches = host->assembly.shared->settings->host.watch;
 
     file_watch_offer(host->file_watch, watches ? files : NULL);
     io_wake(host->io);
@@ -95,7 +95,7 @@ static uint64_t shutdown_timeout_ms(struct assembly *assembly)
     uint64_t timeout_ms;
 
     pthread_mutex_lock(&assembly->lock);
-    timeout_ms = assembly->held->settings->host.shutdown_timeout_ms;
+    timeout_ms = assembly->shared->settings->host.shutdown_timeout_ms;
     pthread_mutex_unlock(&assembly->lock);
     return timeout_ms;
 }
@@ -139,7 +139,7 @@ static void serve_sockets(struct host *host)
 /* Everything has ended: waits until the printed text is written, within the time for the end. */
 static void stop_when_written(struct host *host)
 {
-    if (printing_is_over(&host->printing, host->assembly.held->settings->host.shutdown_timeout_ms,
+    if (printing_is_over(&host->printing, host->assembly.shared->settings->host.shutdown_timeout_ms,
                          running_wake, host))
         io_stop(host->io);
 }

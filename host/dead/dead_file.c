@@ -177,7 +177,8 @@ static void reopen_locked(struct dead_file *file)
         use_locked(file, output);
 }
 
-/* What waits goes to the new file; without one, to the present file if that can be written. */
+/* Whether the change may happen now. A change to no file waits until the buffer is empty, as long
+ * as the present file can be written. */
 static bool is_time_for_next(const struct dead_file *file)
 {
     return file->next || !file->output || file->figures.error != 0 ||

@@ -1,10 +1,11 @@
 /*
  * dead/dead_file.h - stores the dead letters of a host in a file: the store of face/dead_store.h.
  *
- * Dead letters wait in a buffer; a thread writes and syncs all that wait at once, and reports how
- * far they are safe. So an append never waits for a disk, and many appends share one sync. When the
- * file cannot be written, the thread tries again each second, and what is awaited waits; dead
- * letters that nobody awaits are lost for the file once the buffer is full, and are counted.
+ * Dead letters wait in a buffer. A thread writes and syncs the whole buffer at once, and reports
+ * up to which record the file is safe. So an append never waits for a disk, and many appends share
+ * one sync. When the file cannot be written, the thread tries again each second. Meanwhile a dead
+ * letter whose record an origin awaits stays in the buffer; other dead letters are not stored once
+ * the buffer is full, and are counted as lost.
  *
  * Life: create, connect, then anything, end, destroy. The store, flush, figures and reopen: any
  * thread; the others: one thread at a time.
@@ -27,29 +28,29 @@ int dead_file_create(const struct log_sink *sink, uint64_t (*date_us)(void),
 
 /* The store for a runtime that is made next. Borrowed while the file lives. */
 struct dead_store dead_file_store(struct dead_file *file);
-/* The runtime that is notified of what is stored. */
+/* Sets the runtime that is notified when records are stored. */
 void dead_file_connect(struct dead_file *file, struct runtime *runtime);
 
 /*
- * Opens the file that the settings name, unless the present one has that path; logs what was cut
- * off. `out_output` NULL: there is none to set. WEIR_EINVALID, with the mistake in `report`;
- * WEIR_ENOMEM.
+ * Opens the file that the settings name, unless the present file has that path. Logs how much of a
+ * damaged end was cut off. `out_output` NULL: there is no file to set. WEIR_EINVALID, with the
+ * mistake in `report`; WEIR_ENOMEM.
  */
 int dead_file_prepare(struct dead_file *file, const struct settings *settings,
                       struct report *report, struct dead_output **out_output);
-/* The settings are in force. Takes what was prepared for them; NULL: the present file stays, if
- * they name one. What waits goes to the new file. */
+/* The settings are in force. Takes the prepared output; NULL: the present file stays, if the
+ * settings name one. Records in the buffer go to the new file. */
 void dead_file_commit(struct dead_file *file, const struct settings *settings,
                       struct dead_output *output);
 
 /* The file may have been renamed: opens its path again. */
 void dead_file_reopen(struct dead_file *file);
 
-/* Waits until nothing waits. False: not in time. */
+/* Waits until the buffer is empty. False: not in time. */
 bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms);
 
-/* Writes what waits, or gives it up when it cannot be written, and stores nothing from then on.
- * Before runtime_stop. NULL is allowed; legal twice. */
+/* Writes the buffer, or discards it when the file cannot be written, and stores nothing from then
+ * on. Call it before runtime_stop. NULL is allowed; legal twice. */
 void dead_file_end(struct dead_file *file);
 /* Ends it. NULL is allowed. */
 void dead_file_destroy(struct dead_file *file);

@@ -77,7 +77,7 @@ static bool is_pool(struct inquiry *inquiry)
     bool is;
 
     pthread_mutex_lock(&assembly->lock);
-    is = settings_find_pool(assembly->held->settings, inquiry->rest) != SETTINGS_NONE;
+    is = settings_find_pool(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
     pthread_mutex_unlock(&assembly->lock);
     return is;
 }

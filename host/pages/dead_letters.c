@@ -34,7 +34,7 @@ static struct dead_letter_owner source_owner(const char *name, struct source *so
 static bool find_owner_locked(const struct overview *overview, const char *path,
                               struct dead_letter_owner *out)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     uint32_t pool = settings_find_pool(settings, path);
     uint32_t source = settings_find_source(settings, path);
 
@@ -86,7 +86,7 @@ static void show_owner(struct json *json, FILE *stream, const struct dead_letter
 static void tell_owners_locked(const struct overview *overview, struct json *json, FILE *stream)
 {
     const struct assembly *assembly = overview->assembly;
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     struct dead_letter_owner owner;
 
     for (uint32_t i = 0; i < settings->source_count; i++) {

@@ -35,7 +35,7 @@ static bool add_pool(struct holders *holders, struct pool *pool, const char *pat
 void holders_read_locked(const struct overview *overview, struct holders *out)
 {
     const struct assembly *assembly = overview->assembly;
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     bool has_memory = true;
 
     *out = (struct holders){ 0 };

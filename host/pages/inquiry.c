@@ -29,7 +29,7 @@ unsigned inquiry_no_such_pool(struct inquiry *inquiry)
     bool is_source;
 
     pthread_mutex_lock(&assembly->lock);
-    is_source = settings_find_source(assembly->held->settings, inquiry->rest) != SETTINGS_NONE;
+    is_source = settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
     pthread_mutex_unlock(&assembly->lock);
     return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"%s",
                           inquiry->rest,

@@ -57,7 +57,7 @@ static bool find_source(struct assembly *assembly, const char *name, weir_pid *o
     uint32_t index;
 
     pthread_mutex_lock(&assembly->lock);
-    index = settings_find_source(assembly->held->settings, name);
+    index = settings_find_source(assembly->shared->settings, name);
     found = index != SETTINGS_NONE && assembly->sources[index];
     if (found)
         *out = source_pid(assembly->sources[index]);

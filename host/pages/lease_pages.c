@@ -42,7 +42,7 @@ void lease_pages_json(const struct overview_pool *pool, struct json *json)
     json_unsigned(json, "leased", leases->failed_leased);
     json_end(json);
     write_histogram(json, "wait_us", &leases->waited);
-    write_histogram(json, "hold_us", &leases->held);
+    write_histogram(json, "hold_us", &leases->lasted);
 }
 
 /* --- for people ------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ void lease_pages_print(const struct overview_pool *pool, FILE *stream)
         fprintf(stream, "  %-16s %" PRIu64 " free, %" PRIu64 " leased\n", "workers failed",
                 leases->failed_free, leases->failed_leased);
     print_histogram(stream, "takers waited", &leases->waited);
-    print_histogram(stream, "leases lasted", &leases->held);
+    print_histogram(stream, "leases lasted", &leases->lasted);
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static void write_waits(FILE *stream, const struct overview_pool *pool)
 
 static void write_holds(FILE *stream, const struct overview_pool *pool)
 {
-    write_buckets(stream, "weir_pool_lease_hold_seconds", pool, &pool->leases.held);
+    write_buckets(stream, "weir_pool_lease_hold_seconds", pool, &pool->leases.lasted);
 }
 
 void lease_pages_metrics(const struct overview_pool *pools, uint32_t count, FILE *stream)

@@ -128,7 +128,7 @@ void member_list_write_takers_locked(const struct overview *overview, const char
     const struct assembly *assembly = overview->assembly;
     weir_pid takers[TAKERS_MAX];
     uint32_t count = pool_list_takers(
-        assembly->pools[settings_find_pool(assembly->held->settings, path)], takers, TAKERS_MAX);
+        assembly->pools[settings_find_pool(assembly->shared->settings, path)], takers, TAKERS_MAX);
     char name[HOLDER_NAME_SIZE];
     struct holders holders = { 0 };
 
@@ -197,7 +197,7 @@ static bool is_meant(const char *path, const char *wanted)
 static void list_pools_locked(const struct overview *overview, const char *wanted,
                               const struct listing *listing)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
 
     for (uint32_t i = 0; i < settings->pool_count; i++)
         if (!settings->pools[i].nested && is_meant(settings->pools[i].path, wanted))
@@ -231,7 +231,8 @@ bool member_list_write(const struct overview *overview, const char *path, bool f
     bool found;
 
     pthread_mutex_lock(&overview->assembly->lock);
-    found = !path || settings_find_pool(overview->assembly->held->settings, path) != SETTINGS_NONE;
+    found = !path ||
+            settings_find_pool(overview->assembly->shared->settings, path) != SETTINGS_NONE;
     if (found)
         list_all_locked(overview, path, for_people, stream);
     pthread_mutex_unlock(&overview->assembly->lock);

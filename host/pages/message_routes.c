@@ -45,7 +45,7 @@ static unsigned http_status_of(int status)
 /* A source whose behaviour handles messages; 0: there is none. */
 static weir_pid find_source_locked(const struct assembly *assembly, const char *name)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     uint32_t index = settings_find_source(settings, name);
 
     if (index == SETTINGS_NONE || !settings->sources[index].use.entry->behaviour->handle ||
@@ -61,7 +61,7 @@ static bool find_receiver(const struct inquiry *inquiry, weir_pid *out)
     uint32_t index;
 
     pthread_mutex_lock(&assembly->lock);
-    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         *out = pool_pid(assembly->pools[index]);
     else

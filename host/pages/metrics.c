@@ -165,7 +165,7 @@ static void write_restarts(FILE *stream, const struct looks *looks)
 
 static void take_looks_locked(const struct overview *overview, struct looks *looks)
 {
-    uint32_t count = overview->assembly->held->settings->pool_count;
+    uint32_t count = overview->assembly->shared->settings->pool_count;
 
     looks->pools = calloc((size_t)count + 1, sizeof *looks->pools);
     looks->count = looks->pools ? count : 0;
@@ -194,7 +194,7 @@ static void write_pools_locked(const struct overview *overview, FILE *stream)
 
 static void write_sources_locked(const struct overview *overview, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     const char *name = "weir_source_messages_total";
 
     metric_lines_begin(stream, name, "counter", "Messages of a source by what became of them.");

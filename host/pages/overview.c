@@ -103,7 +103,7 @@ static void write_pool(struct json *json, const struct overview_pool *pool,
 static void write_pools_locked(const struct overview *overview, struct json *json, const char *key)
 {
     json_begin_array(json, key);
-    for (uint32_t i = 0; i < overview->assembly->held->settings->pool_count; i++) {
+    for (uint32_t i = 0; i < overview->assembly->shared->settings->pool_count; i++) {
         struct overview_pool pool;
 
         overview_look_locked(overview, i, &pool);
@@ -158,7 +158,7 @@ static void print_row(const struct overview_pool *pool, int width, FILE *stream)
 
 static void print_suspended_locked(const struct overview *overview, uint32_t index, FILE *stream)
 {
-    const char *path = overview->assembly->held->settings->pools[index].path;
+    const char *path = overview->assembly->shared->settings->pools[index].path;
     struct pool *pool = overview->assembly->pools[index];
     struct pool_scaling scaling;
 
@@ -172,7 +172,7 @@ static void print_suspended_locked(const struct overview *overview, uint32_t ind
 
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     int width = path_width(settings);
 
     fprintf(stream, "%-*s %-10s %5s %5s %5s %12s %12s %8s %8s %8s %7s %6s %8s %8s %8s\n", width,
@@ -261,7 +261,7 @@ static const char *source_state(struct source *source, const struct source_figur
 
 static void write_sources_locked(const struct overview *overview, struct json *json)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
 
     json_begin_array(json, "sources");
     for (uint32_t i = 0; i < settings->source_count; i++) {
@@ -284,7 +284,7 @@ static void write_sources_locked(const struct overview *overview, struct json *j
 
 static void print_sources_locked(const struct overview *overview, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     int width = path_width(settings);
 
     if (settings->source_count == 0)
@@ -319,7 +319,7 @@ static uint32_t plugins_kept(const struct overview *overview)
 
 static void write_host_locked(const struct overview *overview, struct json *json)
 {
-    const char *name = overview->assembly->held->settings->host.name;
+    const char *name = overview->assembly->shared->settings->host.name;
     struct runtime_figures figures;
 
     runtime_figures(overview->assembly->runtime, &figures);
@@ -360,7 +360,7 @@ static void print_late(const struct overview *overview, FILE *stream)
 
 static void print_host_locked(const struct overview *overview, FILE *stream)
 {
-    const char *name = overview->assembly->held->settings->host.name;
+    const char *name = overview->assembly->shared->settings->host.name;
 
     fprintf(stream, "%s%s%s, weir %s, pid %d, up %" PRIu64 " s, generation %" PRIu32 " of %s\n",
             name ? name : "", name ? ": " : "", overview_state(overview), overview->version,
@@ -423,7 +423,7 @@ bool overview_pool(const struct overview *overview, const char *path, bool for_p
     uint32_t index;
 
     pthread_mutex_lock(&overview->assembly->lock);
-    index = settings_find_pool(overview->assembly->held->settings, path);
+    index = settings_find_pool(overview->assembly->shared->settings, path);
     if (index != SETTINGS_NONE) {
         overview_look_locked(overview, index, &pool);
         if (for_people) {

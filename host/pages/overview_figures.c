@@ -67,7 +67,7 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     struct pool *pool = overview->assembly->pools[index];
 
     *out = (struct overview_pool){
-        .settings = &overview->assembly->held->settings->pools[index],
+        .settings = &overview->assembly->shared->settings->pools[index],
         .stats = { .size = sizeof out->stats },
     };
     pool_stats(pool, &out->stats);

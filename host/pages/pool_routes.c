@@ -111,11 +111,11 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct scaled *out)
     if (!executor)
         return WEIR_ENOMEM;
     pthread_mutex_lock(&assembly->lock);
-    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE) {
         struct pool *pool = assembly->pools[index];
 
-        const struct settings_pool *settings = &assembly->held->settings->pools[index];
+        const struct settings_pool *settings = &assembly->shared->settings->pools[index];
 
         if (size == SCALE_AUTO)
             status = scale_itself(settings, pool, executor, out);
@@ -182,7 +182,7 @@ static bool set_paused(struct inquiry *inquiry, bool paused)
     if (!executor)
         return false;
     pthread_mutex_lock(&assembly->lock);
-    index = settings_find_pool(assembly->held->settings, inquiry->rest);
+    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         pool_pause(assembly->pools[index], paused, executor);
     pthread_mutex_unlock(&assembly->lock);

@@ -50,7 +50,7 @@ static bool serves_nobody(const struct overview_pool *pool, char *why, size_t si
 
 bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     bool is_ready = true;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
@@ -79,7 +79,7 @@ static void tell_degraded(const struct overview_pool *pool, const struct pool_op
 
 void readiness_tell_degraded_locked(const struct overview *overview, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct pool_opening opening = { 0 };

@@ -80,7 +80,7 @@ static void name_workers(struct sender_names *names, struct pool *pool)
 void sender_names_find_locked(struct sender_names *names, const struct overview *overview)
 {
     const struct assembly *assembly = overview->assembly;
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
 
     sort(names);
     for (uint32_t i = 0; i < settings->source_count && names->count > 0; i++)

@@ -33,14 +33,14 @@ static void find_feeders(struct unserved *unserved, const struct settings *setti
 /* False: memory is out. */
 static bool follow_settings_locked(struct unserved *unserved, const struct assembly *assembly)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
 
-    if (unserved->pools && unserved->held == assembly->held &&
+    if (unserved->pools && unserved->shared == assembly->shared &&
         unserved->generation == assembly->generation)
         return true;
     free(unserved->pools);
     unserved->pools = calloc((size_t)settings->pool_count + 1, sizeof *unserved->pools);
-    unserved->held = assembly->held;
+    unserved->shared = assembly->shared;
     unserved->generation = assembly->generation;
     if (unserved->pools)
         find_feeders(unserved, settings);
@@ -95,7 +95,7 @@ void unserved_look(struct unserved *unserved)
     if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
         return;
     pthread_mutex_lock(&assembly->lock);
-    settings = assembly->held->settings;
+    settings = assembly->shared->settings;
     if (follow_settings_locked(unserved, assembly))
         for (uint32_t i = 0; i < settings->pool_count; i++)
             if (unserved->pools[i].fed_by && !settings->pools[i].nested)

@@ -21,8 +21,8 @@ struct unserved_pool;
 struct unserved {
     const struct overview *overview; /* const */
     const struct log_sink *sink;     /* const */
-    struct unserved_pool *pools;     /* by index, of the settings `held` */
-    const struct held_settings *held;
+    struct unserved_pool *pools;     /* by index, of the settings `shared` */
+    const struct shared_settings *shared;
     uint32_t generation; /* of the assembly, when `pools` was made */
     uint64_t looked_ms;
 };

@@ -19,7 +19,7 @@ static bool is_below(const char *path, const char *above)
 
 static void find_timeouts(struct restarting *restarting, const char *path)
 {
-    const struct settings *settings = restarting->assembly->held->settings;
+    const struct settings *settings = restarting->assembly->shared->settings;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         const struct settings_pool *pool = &settings->pools[i];
@@ -37,7 +37,7 @@ static void find_timeouts(struct restarting *restarting, const char *path)
 static bool find_pool(struct restarting *restarting, const char *path)
 {
     struct assembly *assembly = restarting->assembly;
-    uint32_t index = settings_find_pool(assembly->held->settings, path);
+    uint32_t index = settings_find_pool(assembly->shared->settings, path);
 
     if (index == SETTINGS_NONE)
         return false;

@@ -95,7 +95,7 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
  * file. */
 static void write_present_sizes(struct assembly *assembly)
 {
-    struct settings *settings = assembly->held->settings;
+    struct settings *settings = assembly->shared->settings;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct pool_scaling scaling;
@@ -110,7 +110,7 @@ static void write_present_sizes(struct assembly *assembly)
 
 static void apply_dead_letters(struct assembly *assembly)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     struct dead_letters_bounds bounds = assembly_dead_letters_of(settings);
 
     for (uint32_t i = 0; i < settings->pool_count; i++)
@@ -124,7 +124,7 @@ static void apply_log_levels(const struct supervisor *supervisor)
 {
     struct log_levels *levels;
 
-    if (log_levels_create(supervisor->assembly->held->settings, &levels) == WEIR_OK)
+    if (log_levels_create(supervisor->assembly->shared->settings, &levels) == WEIR_OK)
         logger_set_levels(supervisor->logger, levels);
     else
         log_answer(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "log levels cannot be set",
@@ -135,7 +135,7 @@ static void apply_log_levels(const struct supervisor *supervisor)
 /* Applies the settings of `host` that cannot fail. */
 static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
 {
-    const struct settings_host *host = &supervisor->assembly->held->settings->host;
+    const struct settings_host *host = &supervisor->assembly->shared->settings->host;
 
     if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* steps of the host come first */
         return;
@@ -185,7 +185,8 @@ static void commit_host(const struct supervisor *supervisor, struct host_change 
 {
     control_change_commit(&change->control);
     if (supervisor->dead_file)
-        dead_file_commit(supervisor->dead_file, supervisor->assembly->held->settings, change->dead);
+        dead_file_commit(supervisor->dead_file, supervisor->assembly->shared->settings,
+                         change->dead);
 }
 
 /* Answers the clients of a refused reload before the undoing, which may take a while. Takes the
@@ -233,7 +234,7 @@ static void carry_out(struct supervisor *supervisor, struct settings *settings,
 static void change_to(struct supervisor *supervisor, struct settings *settings,
                       struct report *report)
 {
-    struct held_settings *old = supervisor->assembly->held;
+    struct shared_settings *old = supervisor->assembly->shared;
     struct plan *plan;
 
     write_present_sizes(supervisor->assembly);
@@ -255,7 +256,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
     carry_out(supervisor, settings, plan, report);
     plan_destroy(plan);
-    held_settings_unref(old);
+    shared_settings_unref(old);
 }
 
 /* Warns of old versions of plugins that cannot be unloaded: they use memory until the host ends. */
@@ -274,7 +275,7 @@ static void tidy(struct supervisor *supervisor)
 
 void supervisor_tell_ready(const struct supervisor *supervisor)
 {
-    const struct settings *settings = supervisor->assembly->held->settings;
+    const struct settings *settings = supervisor->assembly->shared->settings;
     bool refused = atomic_load_explicit(&supervisor->last_refused, memory_order_relaxed);
     char text[128];
 
@@ -332,7 +333,7 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
                                         &settings);
     if (outcome.status == 0) {
         write_present_sizes(supervisor->assembly);
-        outcome.status = plan_create(supervisor->assembly->held->settings, settings, &plan);
+        outcome.status = plan_create(supervisor->assembly->shared->settings, settings, &plan);
     }
     if (outcome.status == 0)
         laws = law_answers_create(supervisor->assembly, settings, plan);
@@ -394,7 +395,7 @@ static void follow_cpus(struct supervisor *supervisor)
 
 static void finish(struct supervisor *supervisor)
 {
-    uint64_t timeout_ms = supervisor->assembly->held->settings->host.shutdown_timeout_ms;
+    uint64_t timeout_ms = supervisor->assembly->shared->settings->host.shutdown_timeout_ms;
     bool drained = closing_shut_down(supervisor->assembly, timeout_ms);
 
     supervisor->on_finished(supervisor->context, drained);

@@ -89,7 +89,7 @@ void accounts_log_source(struct assembly *assembly, struct source *source)
 
 static void log_accounts_locked(struct assembly *assembly, struct account *sum)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
 
     sum->ledger = assembly->gone_ledger;
     sum->dead = assembly->gone_dead;
@@ -167,7 +167,7 @@ void accounts_progress(struct assembly *assembly, struct progress_figures *out)
 
     memset(out, 0, sizeof *out);
     pthread_mutex_lock(&assembly->lock);
-    settings = assembly->held->settings;
+    settings = assembly->shared->settings;
     for (uint32_t i = 0; i < settings->source_count; i++)
         add_units(out, settings->sources[i].name, units,
                   source_progress(assembly->sources[i], units, PLACE_UNITS));
@@ -211,7 +211,7 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
 
     *out = (struct accounts_totals){ 0 };
     pthread_mutex_lock(&assembly->lock);
-    settings = assembly->held->settings;
+    settings = assembly->shared->settings;
     out->sources = settings->source_count;
     out->open_sources = assembly->changing;
     for (uint32_t i = 0; i < assembly->gone_source_count; i++)

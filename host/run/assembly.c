@@ -13,68 +13,68 @@ static _Atomic uint32_t *users_of(const struct settings_use *use)
     return use->entry ? use->entry->users : NULL;
 }
 
-/* Counts the users of each plugin, which stays loaded while held settings name it. The counters are
+/* Counts the users of each plugin, which stays loaded while shared settings name it. The counters are
  * stored apart, since they are lowered after the settings, which refer to the plugin's tables, are
  * freed. */
-static int count_uses(struct held_settings *held, const struct settings *settings)
+static int count_uses(struct shared_settings *shared, const struct settings *settings)
 {
     size_t most = (size_t)settings->pool_count * 2 + settings->source_count;
 
-    held->users = calloc(most + 1, sizeof *held->users);
-    if (!held->users)
+    shared->users = calloc(most + 1, sizeof *shared->users);
+    if (!shared->users)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < settings->pool_count; i++) {
-        held->users[held->users_count++] = users_of(&settings->pools[i].use);
-        held->users[held->users_count++] = users_of(&settings->pools[i].manager);
+        shared->users[shared->users_count++] = users_of(&settings->pools[i].use);
+        shared->users[shared->users_count++] = users_of(&settings->pools[i].manager);
     }
     for (uint32_t i = 0; i < settings->source_count; i++)
-        held->users[held->users_count++] = users_of(&settings->sources[i].use);
+        shared->users[shared->users_count++] = users_of(&settings->sources[i].use);
     /* Relaxed: only this thread unloads. */
-    for (size_t i = 0; i < held->users_count; i++)
-        if (held->users[i])
-            atomic_fetch_add_explicit(held->users[i], 1, memory_order_relaxed);
+    for (size_t i = 0; i < shared->users_count; i++)
+        if (shared->users[i])
+            atomic_fetch_add_explicit(shared->users[i], 1, memory_order_relaxed);
     return 0;
 }
 
 /* Release pairs with the acquire in loader_find_unused: all use of the plugin comes before. */
-static void uncount_uses(struct held_settings *held)
+static void uncount_uses(struct shared_settings *shared)
 {
-    for (size_t i = 0; i < held->users_count; i++)
-        if (held->users[i])
-            atomic_fetch_sub_explicit(held->users[i], 1, memory_order_release);
-    free(held->users);
+    for (size_t i = 0; i < shared->users_count; i++)
+        if (shared->users[i])
+            atomic_fetch_sub_explicit(shared->users[i], 1, memory_order_release);
+    free(shared->users);
 }
 
-struct held_settings *held_settings_create(struct runtime *runtime, struct settings *settings)
+struct shared_settings *shared_settings_create(struct runtime *runtime, struct settings *settings)
 {
-    struct held_settings *held = calloc(1, sizeof *held);
+    struct shared_settings *shared = calloc(1, sizeof *shared);
 
-    if (!held)
+    if (!shared)
         return NULL;
-    atomic_init(&held->references, 1);
-    held->settings = settings;
-    held->runtime = runtime;
-    if (count_uses(held, settings) == 0)
-        return held;
-    free(held);
+    atomic_init(&shared->references, 1);
+    shared->settings = settings;
+    shared->runtime = runtime;
+    if (count_uses(shared, settings) == 0)
+        return shared;
+    free(shared);
     return NULL;
 }
 
-void held_settings_unref(struct held_settings *held)
+void shared_settings_unref(struct shared_settings *shared)
 {
     /* Each release pairs with the acquire of the last one: all uses come before. */
-    if (!held || atomic_fetch_sub_explicit(&held->references, 1, memory_order_acq_rel) != 1)
+    if (!shared || atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) != 1)
         return;
-    settings_destroy(held->settings);
-    uncount_uses(held);
-    free(held);
+    settings_destroy(shared->settings);
+    uncount_uses(shared);
+    free(shared);
 }
 
 void assembly_finish(struct assembly *assembly)
 {
     /* After a failed start there are none. */
-    uint32_t pools = assembly->held ? assembly->held->settings->pool_count : 0;
-    uint32_t sources = assembly->held ? assembly->held->settings->source_count : 0;
+    uint32_t pools = assembly->shared ? assembly->shared->settings->pool_count : 0;
+    uint32_t sources = assembly->shared ? assembly->shared->settings->source_count : 0;
     struct executor *executor = runtime_enter(assembly->runtime);
 
     for (uint32_t i = 0; executor && i < sources; i++)
@@ -91,7 +91,7 @@ void assembly_finish(struct assembly *assembly)
     free(assembly->sources);
     free(assembly->gone);
     free(assembly->gone_sources);
-    held_settings_unref(assembly->held);
+    shared_settings_unref(assembly->shared);
     pthread_mutex_destroy(&assembly->lock);
 }
 
@@ -99,11 +99,11 @@ void assembly_finish(struct assembly *assembly)
 
 static void release_held(void *owner)
 {
-    held_settings_unref(owner);
+    shared_settings_unref(owner);
 }
 
 /* `pool` NULL: of a manager or a source. */
-static struct spec *make_spec(struct held_settings *held, const struct settings_use *use,
+static struct spec *make_spec(struct shared_settings *shared, const struct settings_use *use,
                               const struct settings_pool *pool)
 {
     struct spec_options options = {
@@ -113,7 +113,7 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
         .version = use->entry->version,
         .generation = use->entry->generation,
         .release = release_held,
-        .owner = held,
+        .owner = shared,
     };
     struct spec *spec;
 
@@ -121,30 +121,30 @@ static struct spec *make_spec(struct held_settings *held, const struct settings_
         options.restart = &pool->core.restart;
         options.redeliver_max = pool->redeliver;
     }
-    if (spec_make(held->runtime, &options, &spec) != 0)
+    if (spec_make(shared->runtime, &options, &spec) != 0)
         return NULL;
     /* Relaxed: the caller has a reference already. */
-    atomic_fetch_add_explicit(&held->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&shared->references, 1, memory_order_relaxed);
     return spec;
 }
 
-struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index)
+struct spec *assembly_spec_of_pool(struct shared_settings *shared, uint32_t index)
 {
-    const struct settings_pool *pool = &held->settings->pools[index];
+    const struct settings_pool *pool = &shared->settings->pools[index];
 
-    return make_spec(held, &pool->use, pool);
+    return make_spec(shared, &pool->use, pool);
 }
 
-struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index)
+struct spec *assembly_spec_of_manager(struct shared_settings *shared, uint32_t index)
 {
-    const struct settings_use *manager = &held->settings->pools[index].manager;
+    const struct settings_use *manager = &shared->settings->pools[index].manager;
 
-    return manager->entry ? make_spec(held, manager, NULL) : NULL;
+    return manager->entry ? make_spec(shared, manager, NULL) : NULL;
 }
 
-struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index)
+struct spec *assembly_spec_of_source(struct shared_settings *shared, uint32_t index)
 {
-    return make_spec(held, &held->settings->sources[index].use, NULL);
+    return make_spec(shared, &shared->settings->sources[index].use, NULL);
 }
 
 static struct dispatcher *dispatcher_at(struct assembly *assembly, const struct settings *settings,
@@ -174,18 +174,18 @@ static struct pool_settings settings_in_core(const struct settings_pool *pool)
 }
 
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
-                         struct held_settings *held, uint32_t index, struct pool **pools,
+                         struct shared_settings *shared, uint32_t index, struct pool **pools,
                          bool apart)
 {
-    const struct settings_pool *wanted = &held->settings->pools[index];
-    struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(held, index);
-    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
-    struct spec *manager = assembly_spec_of_manager(held, index);
+    const struct settings_pool *wanted = &shared->settings->pools[index];
+    struct spec *spec = wanted->nested ? NULL : assembly_spec_of_pool(shared, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(shared->settings);
+    struct spec *manager = assembly_spec_of_manager(shared, index);
     struct pool_options options = {
         .path = wanted->path,
         .apart = apart,
         .parent = wanted->parent != SETTINGS_NONE ? pools[wanted->parent] : NULL,
-        .dispatcher = dispatcher_at(assembly, held->settings,
+        .dispatcher = dispatcher_at(assembly, shared->settings,
                                     wanted->nested ? SETTINGS_NONE : wanted->use.dispatcher),
         .manager_dispatcher = runtime_find_dispatcher(assembly->runtime, "default"),
         .opener = assembly->opener,
@@ -258,16 +258,17 @@ struct wiring *assembly_wiring_of_source(const struct settings_source *source,
 }
 
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
-                           struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct dispatcher *opener, struct source *replaces, struct source **out)
+                           struct shared_settings *shared, uint32_t index,
+                           struct pool *const *pools, struct dispatcher *opener,
+                           struct source *replaces, struct source **out)
 {
-    const struct settings_source *wanted = &held->settings->sources[index];
-    struct spec *spec = assembly_spec_of_source(held, index);
-    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(held->settings);
+    const struct settings_source *wanted = &shared->settings->sources[index];
+    struct spec *spec = assembly_spec_of_source(shared, index);
+    struct dead_letters_bounds dead_letters = assembly_dead_letters_of(shared->settings);
     struct binding binding = binding_of(wanted, pools);
     struct source_options options = {
         .path = wanted->name,
-        .dispatcher = dispatcher_at(assembly, held->settings, wanted->use.dispatcher),
+        .dispatcher = dispatcher_at(assembly, shared->settings, wanted->use.dispatcher),
         .opener = opener,
         .spec = spec,
         .target = binding.target,
@@ -275,7 +276,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
         .rate = wanted->rate.messages ? &wanted->rate : NULL,
         .replaces = replaces,
         .output_count = 1,
-        .held = true,
+        .waits_for_go = true,
         .dead_letters = &dead_letters,
     };
     int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;
@@ -304,7 +305,7 @@ void assembly_go(struct assembly *assembly)
 {
     struct executor *executor = runtime_enter(assembly->runtime);
 
-    for (uint32_t i = 0; executor && i < assembly->held->settings->source_count; i++)
+    for (uint32_t i = 0; executor && i < assembly->shared->settings->source_count; i++)
         source_go(assembly->sources[i], executor);
     if (executor)
         runtime_leave(executor);

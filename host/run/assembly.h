@@ -17,8 +17,8 @@
 #include "config/settings.h"
 #include "weir_core.h"
 
-/* Settings that specs of running workers refer to; counted. */
-struct held_settings {
+/* Settings that the specs of running workers share; counted. */
+struct shared_settings {
     _Atomic uint32_t references;
     struct settings *settings; /* owned */
     struct runtime *runtime;   /* const */
@@ -29,7 +29,7 @@ struct held_settings {
 struct assembly {
     struct runtime *runtime; /* const */
     pthread_mutex_t lock;
-    struct held_settings *held;            /* lock: in force; NULL before the start */
+    struct shared_settings *shared;        /* lock: in force; NULL before the start */
     struct pool **pools;                   /* lock */
     struct source **sources;               /* lock */
     struct pool **gone;                    /* lock: removed pools that have not ended */
@@ -63,14 +63,14 @@ void assembly_finish(struct assembly *assembly);
 
 /* --- for reloads and closing.c --------------------------------------------------------------- */
 
-struct held_settings *held_settings_create(struct runtime *runtime, struct settings *settings);
-void held_settings_unref(struct held_settings *held);
+struct shared_settings *shared_settings_create(struct runtime *runtime, struct settings *settings);
+void shared_settings_unref(struct shared_settings *shared);
 
-/* A spec for workers of `use`; keeps `held` until its last use. NULL when memory is out. */
-struct spec *assembly_spec_of_pool(struct held_settings *held, uint32_t index);
+/* A spec for workers of `use`; keeps `shared` until its last use. NULL when memory is out. */
+struct spec *assembly_spec_of_pool(struct shared_settings *shared, uint32_t index);
 /* A spec for the manager of pool `index`; NULL also when there is none. */
-struct spec *assembly_spec_of_manager(struct held_settings *held, uint32_t index);
-struct spec *assembly_spec_of_source(struct held_settings *held, uint32_t index);
+struct spec *assembly_spec_of_manager(struct shared_settings *shared, uint32_t index);
+struct spec *assembly_spec_of_source(struct shared_settings *shared, uint32_t index);
 
 /* The bounds for the dead letters of each pool and source. */
 struct dead_letters_bounds assembly_dead_letters_of(const struct settings *settings);
@@ -78,7 +78,7 @@ struct dead_letters_bounds assembly_dead_letters_of(const struct settings *setti
 /* Makes pool `index` without bindings; its parent must be in `pools`. With `apart` the parent's
  * senders do not see it before pool_join. */
 int assembly_create_pool(struct assembly *assembly, struct executor *executor,
-                         struct held_settings *held, uint32_t index, struct pool **pools,
+                         struct shared_settings *shared, uint32_t index, struct pool **pools,
                          bool apart);
 
 /* The wiring of pool `index`, whose outputs lead to `pools`. NULL when memory is out. */
@@ -89,11 +89,12 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
 struct wiring *assembly_wiring_of_source(const struct settings_source *source,
                                          struct pool *const *pools);
 
-/* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. `replaces`:
- * the source that it is to succeed; NULL: none. */
+/* Makes source `index`, which produces after source_go. It opens on the threads of `opener`; NULL:
+ * on its own. `replaces`: the source that it is to succeed; NULL: none. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
-                           struct held_settings *held, uint32_t index, struct pool *const *pools,
-                           struct dispatcher *opener, struct source *replaces, struct source **out);
+                           struct shared_settings *shared, uint32_t index,
+                           struct pool *const *pools, struct dispatcher *opener,
+                           struct source *replaces, struct source **out);
 
 /* The options of pool `index` for a change from `present` workers. */
 void assembly_change_options(struct assembly *assembly, const struct settings *settings,

@@ -148,7 +148,7 @@ struct formers {
 
 static struct pool *pool_at(const struct assembly *assembly, uint32_t index)
 {
-    uint32_t count = assembly->held->settings->pool_count;
+    uint32_t count = assembly->shared->settings->pool_count;
 
     if (index < count)
         return assembly->pools[index];
@@ -371,7 +371,7 @@ static void stop_sources(struct assembly *assembly, const struct parts *sources)
 
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     const struct parts parts[] = {
         { .kind = PART_SOURCE, .sources = assembly->sources, .count = settings->source_count },
         { .kind = PART_SOURCE,

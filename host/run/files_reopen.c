@@ -2,7 +2,7 @@
 
 static void tell_all_locked(struct assembly *assembly, struct executor *executor)
 {
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
 
     for (uint32_t i = 0; i < settings->source_count; i++)
         source_reopen(assembly->sources[i], executor);

@@ -136,6 +136,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
 GLOBAL = re.compile(r"^(?:static|_Thread_local|extern)\b(?![^=;]*\bconst\b)[^()=;{}]*(?:;|=)", re.M)
 TYPEDEF = re.compile(r"\btypedef\s+(struct|union|enum)\b")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+# In a decision: a file or folder of ours.
+NAMED_FILE = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
 TEST_FUNCTION = re.compile(r"^static void (test_\w+)\(void\)", re.M)
 
 
@@ -309,6 +311,10 @@ def check_links(root, source):
     for match in LINK.finditer(source.text):
         if not (root / os.path.dirname(source.path) / match[1]).exists():
             yield source.line_of(match.start()), f"a link to {match[1]}, which is not there"
+    if source.path.startswith("docs/decisions/"):
+        for match in NAMED_FILE.finditer(source.text):
+            if not (root / match[1]).exists():
+                yield source.line_of(match.start()), f"names {match[1]}, which is not there"
 
 
 def breaches(root, path):

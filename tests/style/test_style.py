@@ -157,6 +157,9 @@ class StyleTest(unittest.TestCase):
     def test_dead_link_is_found(self):
         self.plant("docs/promises.md", "[gone](gone.md)\n", "gone.md, which is not there")
 
+    def test_decision_that_names_an_absent_file_is_found(self):
+        self.plant("docs/decisions/001-files.md", "`core/gone.h`\n", "names core/gone.h")
+
     def test_source_without_header_is_found(self):
         self.plant("core/base/alone.c", "int x(void);\n", "no header of the same name")
 

@@ -98,7 +98,7 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
 {
     struct caught caught = { .count = 0 };
     struct settings settings = { .source_count = 1 };
-    struct held_settings held = { .settings = &settings };
+    struct shared_settings shared = { .settings = &settings };
     struct source *sources[1];
     struct accounts_result result;
     struct assembly assembly;
@@ -112,7 +112,7 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     CU_ASSERT_TRUE(rig_wait(&rig, has_ended, sources[0]));
     rig.runtime->options.log = (struct log_sink){ catch_line, &caught };
     assembly_init(&assembly, rig.runtime);
-    assembly.held = &held;
+    assembly.shared = &shared;
     assembly.sources = sources;
     accounts_log_ledger(&assembly, &result);
     CU_ASSERT_TRUE(result.is_balanced);
@@ -148,7 +148,7 @@ static void test_first_look_after_the_last_message_says_that_all_is_done(void)
     struct settings settings = {
         .sources = &source_settings, .source_count = 1, .pools = &pool_settings, .pool_count = 1
     };
-    struct held_settings held = { .settings = &settings };
+    struct shared_settings shared = { .settings = &settings };
     struct probe *probe = probe_create();
     struct source *sources[1];
     struct pool *pools[1];
@@ -160,7 +160,7 @@ static void test_first_look_after_the_last_message_says_that_all_is_done(void)
     pools[0] = rig_workers(&rig, probe, "pool", 1, ORDERS);
     sources[0] = make_source(&rig, pools[0]->pid);
     assembly_init(&assembly, rig.runtime);
-    assembly.held = &held;
+    assembly.shared = &shared;
     assembly.sources = sources;
     assembly.pools = pools;
     CU_ASSERT_TRUE(rig_wait(&rig, has_ended, sources[0]));

@@ -25,7 +25,7 @@ struct fixture {
     struct rig rig;
     struct settings settings;
     struct settings_dispatcher dispatchers[2];
-    struct held_settings held;
+    struct shared_settings shared;
     struct assembly assembly;
     struct dispatcher *fixed;
     struct cpu_watch watch;
@@ -73,7 +73,7 @@ static void on_change(void *context)
 
 static void begin(struct fixture *f, const char *group, const char *mounts)
 {
-    *f = (struct fixture){ .now_ms = 1, .held = { .settings = &f->settings } };
+    *f = (struct fixture){ .now_ms = 1, .shared = { .settings = &f->settings } };
     (void)snprintf(f->root, sizeof f->root, "/tmp/cpu_watch.XXXXXX");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->root));
     put(f, "/proc/self/cgroup", group);
@@ -87,7 +87,7 @@ static void begin(struct fixture *f, const char *group, const char *mounts)
     rig_init(&f->rig, ALLOWED, 0);
     CU_ASSERT_EQUAL(runtime_add_dispatcher(f->rig.runtime, "fixed", 5, 0, &f->fixed), 0);
     assembly_init(&f->assembly, f->rig.runtime);
-    f->assembly.held = &f->held;
+    f->assembly.shared = &f->shared;
     f->watch = (struct cpu_watch){
         .read = read_cpus, .on_change = on_change, .context = f, .seen = ALLOWED
     };

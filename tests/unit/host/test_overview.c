@@ -16,7 +16,7 @@
 struct fixture {
     struct rig rig;
     struct settings settings;
-    struct held_settings held;
+    struct shared_settings shared;
     struct assembly assembly;
     struct supervisor supervisor;
     struct overview overview;
@@ -29,10 +29,10 @@ static uint64_t date_us(void)
 
 static void begin(struct fixture *f, uint64_t replies, uint64_t notices)
 {
-    *f = (struct fixture){ .held = { .settings = &f->settings } };
+    *f = (struct fixture){ .shared = { .settings = &f->settings } };
     rig_init(&f->rig, 1, 0);
     assembly_init(&f->assembly, f->rig.runtime);
-    f->assembly.held = &f->held;
+    f->assembly.shared = &f->shared;
     f->overview = (struct overview){ .assembly = &f->assembly,
                                      .supervisor = &f->supervisor,
                                      .file = "weir.yaml",

@@ -87,7 +87,7 @@ static void judge(struct stage *stage, const char *name, const char *text, size_
 /* Takes the settings. */
 static void take_on(struct stage *stage, struct settings *settings, struct verdict *out)
 {
-    struct held_settings *old = stage->assembly.held;
+    struct shared_settings *old = stage->assembly.shared;
     struct apply apply;
     struct plan *plan = NULL;
 
@@ -101,7 +101,7 @@ static void take_on(struct stage *stage, struct settings *settings, struct verdi
         apply_abandon(&apply);
     }
     plan_destroy(plan);
-    held_settings_unref(old);
+    shared_settings_unref(old);
 }
 
 static bool is_too_large(const struct settings *settings)

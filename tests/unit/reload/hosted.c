@@ -79,7 +79,7 @@ static void start_assembly(struct hosted *hosted, const char *file)
 /* Never called: the socket only listens, as a host's does. */
 static void make_control(struct hosted *hosted)
 {
-    const char *path = hosted->assembly.held->settings->host.control;
+    const char *path = hosted->assembly.shared->settings->host.control;
     struct io_callbacks none = { .context = NULL };
     struct control_setup setup = { .context = NULL };
     struct control_change first;
@@ -191,7 +191,7 @@ void hosted_reload(struct hosted *hosted, struct hosted_answer *out)
 
 struct pool *hosted_pool(struct hosted *hosted, const char *path)
 {
-    uint32_t index = settings_find_pool(hosted->assembly.held->settings, path);
+    uint32_t index = settings_find_pool(hosted->assembly.shared->settings, path);
 
     return index == SETTINGS_NONE ? NULL : hosted->assembly.pools[index];
 }

@@ -30,7 +30,7 @@ static void draw_pid(const struct drawing *drawing, weir_pid pid)
         fprintf(drawing->stream, " %" PRIx64, (uint64_t)pid);
         return;
     }
-    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++)
+    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++)
         if (assembly->pools[i]->pid == pid)
             fprintf(drawing->stream, " %s", assembly->pools[i]->path);
 }
@@ -198,7 +198,7 @@ static uint32_t events_in_use(struct runtime *runtime)
 static void draw_resources(const struct drawing *drawing)
 {
     struct assembly *assembly = &drawing->hosted->assembly;
-    const char *control = assembly->held->settings->host.control;
+    const char *control = assembly->shared->settings->host.control;
 
     fprintf(drawing->stream, "actors %u events %u\n", actors_in_use(drawing->hosted->runtime),
             events_in_use(drawing->hosted->runtime));
@@ -213,7 +213,7 @@ static void draw_resources(const struct drawing *drawing)
             (uintmax_t)memory_limit(drawing->hosted->runtime->memory));
     if (has_identity(drawing))
         fprintf(drawing->stream, "generation %u settings %p used %u\n", assembly->generation,
-                (void *)assembly->held, atomic_load(&assembly->held->references));
+                (void *)assembly->shared, atomic_load(&assembly->shared->references));
 }
 
 char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)
@@ -228,9 +228,9 @@ char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)
     if (!drawing.stream || !executor)
         abort();
     pthread_mutex_lock(&assembly->lock);
-    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++)
+    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++)
         draw_pool(&drawing, assembly->pools[i]);
-    for (uint32_t i = 0; i < assembly->held->settings->source_count; i++)
+    for (uint32_t i = 0; i < assembly->shared->settings->source_count; i++)
         draw_source(&drawing, assembly->sources[i]);
     draw_dispatchers(&drawing);
     draw_resources(&drawing);
@@ -249,8 +249,8 @@ bool portrait_is_settled(struct hosted *hosted)
     if (executor) /* frees objects that sleeping threads have retired */
         runtime_leave(executor);
     pthread_mutex_lock(&assembly->lock);
-    actors += assembly->held->settings->source_count;
-    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++) {
+    actors += assembly->shared->settings->source_count;
+    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++) {
         struct pool *pool = assembly->pools[i];
 
         pthread_mutex_lock(&pool->lock);

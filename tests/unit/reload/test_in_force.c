@@ -34,7 +34,7 @@ static bool is_settled(void *context)
 {
     const struct assembly *assembly = &((struct hosted *)context)->assembly;
 
-    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++) {
+    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++) {
         struct weir_pool_stats stats = { .size = sizeof stats };
 
         pool_stats(assembly->pools[i], &stats);
@@ -75,7 +75,7 @@ static const char *path_of(struct hosted *hosted, weir_pid pid)
 {
     const struct assembly *assembly = &hosted->assembly;
 
-    for (uint32_t i = 0; i < assembly->held->settings->pool_count; i++)
+    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++)
         if (assembly->pools[i]->pid == pid)
             return assembly->pools[i]->path;
     return "-";
@@ -154,7 +154,7 @@ static void tell_dispatchers(FILE *out, const struct runtime *runtime)
 static char *tell(struct hosted *hosted)
 {
     const struct assembly *assembly = &hosted->assembly;
-    const struct settings *settings = assembly->held->settings;
+    const struct settings *settings = assembly->shared->settings;
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);

@@ -96,7 +96,7 @@ static struct settings *settings_of(const struct shape *shape, unsigned count)
 /* Takes the settings. */
 static void take_on(struct assembly *assembly, struct settings *settings)
 {
-    struct held_settings *old = assembly->held;
+    struct shared_settings *old = assembly->shared;
     struct report report;
     struct apply apply;
     struct plan *plan = NULL;
@@ -108,7 +108,7 @@ static void take_on(struct assembly *assembly, struct settings *settings)
     apply_commit(&apply);
     apply_drain(&apply);
     plan_destroy(plan);
-    held_settings_unref(old);
+    shared_settings_unref(old);
     report_finish(&report);
 }
 

@@ -1,4 +1,4 @@
-#include "config/asking.h"
+#include "config/deferred_checks.h"
 
 #include <stdlib.h>
 
@@ -10,22 +10,22 @@ struct check_report {
     bool wrong;
 };
 
-int asking_note(struct checking *checking, const struct catalogue_check *call)
+int deferred_checks_add(struct checking *checking, const struct catalogue_check *call)
 {
-    struct asking *asking = &checking->asking;
+    struct deferred_checks *deferred = &checking->deferred;
 
     if (!call->entry->behaviour->check)
         return WEIR_OK;
-    if (asking->count == asking->capacity) {
-        size_t capacity = asking->capacity ? asking->capacity * 2 : 16;
-        struct catalogue_check *calls = realloc(asking->calls, capacity * sizeof *calls);
+    if (deferred->count == deferred->capacity) {
+        size_t capacity = deferred->capacity ? deferred->capacity * 2 : 16;
+        struct catalogue_check *calls = realloc(deferred->calls, capacity * sizeof *calls);
 
         if (!calls)
             return WEIR_ENOMEM;
-        asking->calls = calls;
-        asking->capacity = capacity;
+        deferred->calls = calls;
+        deferred->capacity = capacity;
     }
-    asking->calls[asking->count++] = *call;
+    deferred->calls[deferred->count++] = *call;
     return WEIR_OK;
 }
 
@@ -41,7 +41,7 @@ static void on_error(struct weir_report *base, const char *option, const char *r
     check->wrong = true;
 }
 
-static int ask(const struct checking *checking, const struct catalogue_check *call)
+static int run_check(const struct checking *checking, const struct catalogue_check *call)
 {
     struct check_report check = { { on_error }, call, checking->report, false };
     const struct catalogue *catalogue = checking->catalogue;
@@ -55,22 +55,22 @@ static int ask(const struct checking *checking, const struct catalogue_check *ca
     return check.wrong ? WEIR_EINVALID : WEIR_OK;
 }
 
-int asking_carry_out(struct checking *checking)
+int deferred_checks_run(struct checking *checking)
 {
-    const struct asking *asking = &checking->asking;
+    const struct deferred_checks *deferred = &checking->deferred;
     const struct catalogue *catalogue = checking->catalogue;
     int result = WEIR_OK;
 
-    if (asking->count && catalogue->begin_checks && !report_has_enough(checking->report))
-        catalogue->begin_checks(catalogue->context, asking->calls, asking->count);
-    for (size_t i = 0; i < asking->count && !report_has_enough(checking->report); i++) {
-        if (ask(checking, &asking->calls[i]) != WEIR_OK)
+    if (deferred->count && catalogue->begin_checks && !report_has_enough(checking->report))
+        catalogue->begin_checks(catalogue->context, deferred->calls, deferred->count);
+    for (size_t i = 0; i < deferred->count && !report_has_enough(checking->report); i++) {
+        if (run_check(checking, &deferred->calls[i]) != WEIR_OK)
             result = WEIR_EINVALID;
     }
     return result;
 }
 
-void asking_finish(struct asking *asking)
+void deferred_checks_finish(struct deferred_checks *deferred)
 {
-    free(asking->calls);
+    free(deferred->calls);
 }
