@@ -104,6 +104,20 @@ static void make_tables(struct parsing *parsing, const struct command *command)
     add_option(parsing, count, &help);
 }
 
+static int refuse_long_option(const struct invocation *invocation, const char *text)
+{
+    const struct command_option *option = invocation->command->options;
+    struct text_guess guess;
+
+    text_guess_init(&guess, text + strlen("--"));
+    for (; option && option->name; option++)
+        text_guess_offer(&guess, option->name);
+    if (!text_guess_best(&guess))
+        return command_usage_error(invocation, "there is no option %s", text);
+    return command_usage_error(invocation, "there is no option %s; did you mean --%s?", text,
+                               text_guess_best(&guess));
+}
+
 static int refuse_option(const struct invocation *invocation, int found)
 {
     const char *text = invocation->argv[optind - 1];
@@ -111,7 +125,7 @@ static int refuse_option(const struct invocation *invocation, int found)
     if (found == ':')
         return command_usage_error(invocation, "%s needs an argument", text);
     if (strncmp(text, "--", 2) == 0)
-        return command_usage_error(invocation, "there is no option %s", text);
+        return refuse_long_option(invocation, text);
     return command_usage_error(invocation, "there is no option -%c", optopt);
 }
 

@@ -74,7 +74,8 @@ static char *path_in_file(const struct control_client *client, const char *file,
         if (node && node->kind == CONFIG_SCALAR)
             path = strdup(node->text);
         else
-            *out_code = fail(client, EX_CONFIG, "%s has no host.control", file);
+            *out_code = fail(client, EX_CONFIG,
+                             "%s has no host.control: the host has no socket for commands", file);
         config_tree_destroy(tree);
     }
     report_finish(&report);

@@ -1,5 +1,6 @@
 #include "host/pages/inquiry.h"
 
+#include "base/text.h"
 #include "config/json.h"
 
 unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *format, ...)
@@ -23,15 +24,32 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
     return status;
 }
 
+/* The path of the pool whose path is nearest to `path`; NULL: none is near enough. */
+static const char *nearest_pool(const struct settings *settings, const char *path)
+{
+    struct text_guess guess;
+
+    text_guess_init(&guess, path);
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        text_guess_offer(&guess, settings->pools[i].path);
+    return text_guess_best(&guess);
+}
+
 unsigned inquiry_no_such_pool(struct inquiry *inquiry)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
+    const char *nearest = NULL;
+    char hint[HTTP_TARGET_MAX] = "";
     bool is_source;
 
-    pthread_mutex_lock(&assembly->lock);
+    pthread_mutex_lock(&assembly->lock); /* the settings stay until the unlock */
     is_source = settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
+    if (!is_source)
+        nearest = nearest_pool(assembly->shared->settings, inquiry->rest);
+    if (nearest)
+        (void)snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest);
     pthread_mutex_unlock(&assembly->lock);
     return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"%s",
                           inquiry->rest,
-                          is_source ? ": it is a source, of which `weir inspect` tells" : "");
+                          is_source ? ": it is a source, which `weir inspect` shows" : hint);
 }

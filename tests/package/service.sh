@@ -115,15 +115,18 @@ echo "a command at the socket that systemd has opened starts the host, and the s
 # --- an upgrade of the package
 
 pid=$(property MainPID)
-apt-get install -y -qq /root/newer/*.deb >/root/apt.log 2>&1 || fail "upgrade: $(tail /root/apt.log)"
+apt-get install -y -qq /root/newer/*.deb >/root/apt.log 2>&1 ||
+    fail "upgrade: $(tail /root/apt.log)"
 ! dpkg-query -W weir weir-plugins | grep -w 0.0.9 || fail "not upgraded"
 expect MainPID "$pid"
 expect NeedDaemonReload no
-[[ $(readlink "/proc/$pid/exe") == '/usr/bin/weir (deleted)' ]] || fail "the program is the same file"
+[[ $(readlink "/proc/$pid/exe") == '/usr/bin/weir (deleted)' ]] ||
+    fail "the program is the same file"
 write 3 ''
 systemctl reload weir@demo || fail "reload after the upgrade: $?"
 expect MainPID "$pid"
-weir status work -c /var/lib/weir/demo/control.sock | grep -qw 3 || fail "no reload after the upgrade"
+weir status work -c /var/lib/weir/demo/control.sock | grep -qw 3 ||
+    fail "not three workers after the upgrade"
 systemctl restart 'weir@*' || fail "restart after the upgrade: $?"
 [[ $(readlink "/proc/$(property MainPID)/exe") == /usr/bin/weir ]] || fail "the former program runs"
 echo "upgraded beside the host, which reloaded; a restart took the newer program"

@@ -235,6 +235,7 @@ def test_scale():
         check(refused.returncode == 65, "more than the file allows")
         check("cannot have 7 workers: its bounds are 1..6" in refused.stderr, refused.stderr)
         check(host.run("scale", "nobody", "2").returncode == 66, "a pool that is not there")
+        check('did you mean "work"?' in host.run("scale", "wrok", "2").stderr, "a misspelt pool")
         check("it is a source" in host.run("scale", "numbers", "2").stderr, "a source")
         for wrong in ("-1", "x", "65537", "", "1.5"):
             check(host.run("scale", "--", "work", wrong).returncode == 64, f"size {wrong!r}")

@@ -120,6 +120,10 @@ static void test_wrong_options_are_refused(void)
     CU_ASSERT_EQUAL(CALL(&said, "check", "--frmo", "x"), EX_USAGE);
     CU_ASSERT_STRING_EQUAL(said.err, "weir check: there is no option --frmo\n"
                                      "Try `weir check --help`.\n");
+    CU_ASSERT_EQUAL(CALL(&said, "run", "--alow-dead", "x"), EX_USAGE);
+    CU_ASSERT_STRING_EQUAL(said.err,
+                           "weir run: there is no option --alow-dead; did you mean --allow-dead?\n"
+                           "Try `weir run --help`.\n");
     CU_ASSERT_EQUAL(CALL(&said, "check", "-z"), EX_USAGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(said.err, "there is no option -z"));
     CU_ASSERT_EQUAL(CALL(&said, "plan", "new.yaml", "--from"), EX_USAGE);
