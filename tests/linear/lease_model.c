@@ -232,8 +232,8 @@ static void apply(const struct lease_round *round, const struct lease_act *act,
         return;
     case LEASE_EXPIRE:
         keep(out, &state);
-        if (holds(&state, act))
-            release(&state, act->slot);
+        if (holds(&state, act) || act->size > 0)
+            give_up(&state, act->slot);
         break;
     case LEASE_GIVE_UP:
         if (act->status == 0)

@@ -53,7 +53,8 @@ enum lease_act_kind {
     LEASE_GONE,    /* the taker fails or stops */
     LEASE_GIVE_UP, /* the take */
     LEASE_RENEW,
-    LEASE_EXPIRE, /* the time of a lease may have passed, with or without an effect */
+    LEASE_EXPIRE, /* the time of a lease may have passed, with or without an effect; with `size` 1
+                   * also that of a take that waits */
     LEASE_RESIZE, /* `pool` to `size` */
 };
 
@@ -62,7 +63,7 @@ struct lease_act {
     uint8_t slot;
     uint8_t pool;
     uint8_t size;
-    int status; /* the result; of a take that waits or was served: 0 */
+    int status; /* the result; of a take that waits, was served or timed out: 0 */
 };
 
 struct lease_round {

@@ -57,6 +57,13 @@ static bool is_leaving(struct pool *pool, weir_pid worker)
     return false;
 }
 
+/* The taker has not heard yet that its take has timed out. */
+static bool is_late(struct lease_subject *subject, const struct lease_taker_slot *taker)
+{
+    return taker->due_ns != 0 &&
+           taker->due_ns <= clock_now_ns(&subject->options.runtime->options.clock);
+}
+
 /* The target of a take that waits is known from the round that began it. */
 static struct lease_slot look_at_taker(struct lease_subject *subject, uint32_t slot, bool *out_due)
 {
@@ -69,6 +76,7 @@ static struct lease_slot look_at_taker(struct lease_subject *subject, uint32_t s
         for (uint32_t i = 0; i < subject->wishes.count; i++)
             if (subject->wishes.acts[i].kind == LEASE_TAKE && subject->wishes.acts[i].slot == slot)
                 target = subject->wishes.acts[i].pool;
+        *out_due |= is_late(subject, taker);
         return (struct lease_slot){ LEASE_WAITS, target, 0 };
     }
     for (uint8_t pool = 0; answer == 0 && pool < LEASE_POOLS; pool++)
@@ -133,6 +141,9 @@ static void note_results(struct lease_subject *subject)
             round->acts[i].status = atomic_load(&subject->takers[round->acts[i].slot].status);
     for (uint8_t slot = 1; subject->lets_expire && slot < LEASE_SLOTS; slot++)
         round->acts[round->count++] = (struct lease_act){ .kind = LEASE_EXPIRE, .slot = slot };
+    for (uint32_t i = 0; i < round->count; i++)
+        if (round->acts[i].kind == LEASE_EXPIRE)
+            round->acts[i].size = subject->takers[round->acts[i].slot].due_ns != 0;
 }
 
 /* So that a test sees that each case occurs. */
@@ -145,6 +156,9 @@ static void count_results(struct lease_subject *subject, const struct lease_stat
         subject->late += act->kind == LEASE_END && act->status != 0;
     }
     subject->served = (uint32_t)atomic_load(&subject->uses);
+    for (uint32_t slot = 0; subject->lets_expire && slot < LEASE_SLOTS; slot++)
+        subject->timed_out += subject->seen.slots[slot].state == LEASE_WAITS &&
+                              atomic_load(&subject->takers[slot].answer) == WEIR_ETIMEOUT;
     for (uint32_t slot = 0; subject->lets_expire && slot < LEASE_SLOTS; slot++)
         subject->expired += subject->seen.slots[slot].state == LEASE_HOLDS &&
                             after->slots[slot].state != LEASE_HOLDS;

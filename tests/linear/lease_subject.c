@@ -194,6 +194,14 @@ static enum lease_act_kind draw_kind(struct lease_subject *subject, uint32_t slo
     return !subject->lets_expire && draw(subject, 6) == 0 ? LEASE_RENEW : LEASE_END;
 }
 
+/* A take has a time-out, as its `size` says, only in a round in which no time passes: it is due in
+ * a later one. The program would have to wait for its own time-outs. */
+static void draw_take(struct lease_subject *subject, uint8_t slot, struct lease_act *out)
+{
+    out->pool = (uint8_t)draw(subject, LEASE_POOLS + 1);
+    out->size = !subject->lets_expire && slot < LEASE_WORKERS && draw(subject, 2) == 0;
+}
+
 /* False: nothing is to do for this taker. */
 static bool draw_act_of(struct lease_subject *subject, uint8_t slot, struct lease_act *out)
 {
@@ -205,7 +213,7 @@ static bool draw_act_of(struct lease_subject *subject, uint8_t slot, struct leas
         return false;
     *out = (struct lease_act){ .kind = draw_kind(subject, slot, state), .slot = slot };
     if (out->kind == LEASE_TAKE)
-        out->pool = (uint8_t)draw(subject, LEASE_POOLS + 1);
+        draw_take(subject, slot, out);
     if (out->kind == LEASE_END || out->kind == LEASE_GONE)
         out->size = (uint8_t)ways[draw(subject, sizeof ways / sizeof ways[0])];
     subject->takers[slot].opens += out->kind == LEASE_GONE;

@@ -5,7 +5,8 @@
  * one act; then the test waits until all is at rest. Each worker of the group numbers its sessions,
  * from `taken` to `returned`, and notes which lease uses it: a worker that two have used is seen.
  *
- * The time stands still but for acts that let all leases expire, and a millisecond in each round.
+ * The time stands still but for acts that let all leases and takes with a time-out expire, and a
+ * millisecond in each round.
  */
 #ifndef TESTS_LINEAR_LEASE_SUBJECT_H
 #define TESTS_LINEAR_LEASE_SUBJECT_H
@@ -21,6 +22,7 @@
 #define LEASE_CALLERS 3u
 #define LEASE_WORKERS 5u /* slots of workers; the others are the program's */
 #define LEASE_NO_ANSWER 1
+#define LEASE_TAKE_MS 500u /* longer than all rounds, shorter than a time that passes */
 
 struct lease_subject_options {
     uint64_t seed;
@@ -35,6 +37,7 @@ struct lease_subject_options {
 struct lease_taker_slot {
     struct weir_lease lease;
     uint64_t use;         /* a number for each lease */
+    uint64_t due_ns;      /* of its take; 0: never */
     uint64_t reference;   /* of its take */
     _Atomic int answer;   /* to the take; LEASE_NO_ANSWER: not yet */
     _Atomic int status;   /* of its last act; likewise */
@@ -59,6 +62,7 @@ struct lease_subject {
     uint32_t full;         /* takes that were refused, so far */
     uint32_t late;         /* acts under a lease that was over, so far */
     uint32_t expired;      /* leases, so far */
+    uint32_t timed_out;    /* takes, so far */
 
     struct lease_round wishes; /* acts of this round: one for each caller */
     bool lets_expire;

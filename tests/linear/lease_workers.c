@@ -117,13 +117,19 @@ static void answered(struct weir_self *self, void *state, void *context,
 }
 
 static int take(struct lease_subject *subject, struct weir_self *self,
-                struct lease_taker_slot *taker, weir_pid pool)
+                struct lease_taker_slot *taker, const struct lease_act *act)
 {
+    weir_pid pool = subject->pools[act->pool]->pid;
     int status;
 
+    taker->due_ns = 0;
+    if (act->size > 0)
+        taker->due_ns = clock_now_ns(&subject->options.runtime->options.clock) +
+                        LEASE_TAKE_MS * UINT64_C(1000000);
     atomic_store(&taker->is_gone, false);
     atomic_store(&taker->answer, LEASE_NO_ANSWER);
-    status = self ? weir_take(self, pool, WEIR_FOR_EVER, answered, taker, &taker->reference)
+    status = self ? weir_take(self, pool, act->size > 0 ? LEASE_TAKE_MS : WEIR_FOR_EVER, answered,
+                              taker, &taker->reference)
                   : runtime_take(subject->options.runtime, NULL, pool, WEIR_FOR_EVER,
                                  &taker->reference);
     if (status != 0)
@@ -179,7 +185,7 @@ void lease_taker_act(struct lease_subject *subject, struct weir_self *self,
     int status = 0;
 
     if (act->kind == LEASE_TAKE)
-        status = take(subject, self, taker, subject->pools[act->pool]->pid);
+        status = take(subject, self, taker, act);
     else if (act->kind == LEASE_END)
         status = end(subject, self, taker, act->size);
     else if (act->kind == LEASE_GIVE_UP)

@@ -4,7 +4,8 @@
  * refused; and no worker is used by two.
  *
  * Method: histories of rounds, by threads: takes from the group and from its pools, returns,
- * workers and takers that fail, takers that give up, changes of size, and times that pass. After
+ * workers and takers that fail, takers that give up, changes of size, and times that pass, of
+ * leases and of takes. After
  * each round the test waits until what it sees is explained by the model of lease_model.h. The acts
  * depend on the seed, their order on the machine.
  *
@@ -121,7 +122,7 @@ static bool try_rounds(struct trial *trial)
 }
 
 struct totals {
-    uint64_t served, full, late, expired;
+    uint64_t served, full, late, expired, timed_out;
 };
 
 static bool try_one(struct trial *trial, uint64_t seed, struct totals *totals)
@@ -142,6 +143,7 @@ static bool try_one(struct trial *trial, uint64_t seed, struct totals *totals)
     totals->full += subject->full;
     totals->late += subject->late;
     totals->expired += subject->expired;
+    totals->timed_out += subject->timed_out;
     lease_subject_close(subject);
     if (!expect(trial, wait_for(trial, has_ended), "it does not end", ROUNDS))
         return false;
@@ -193,8 +195,9 @@ int main(int count, char **arguments)
             return 1;
     finish(&trial);
     (void)printf("leases %" PRIu64 ", refused %" PRIu64 ", ended late %" PRIu64 ", expired %" PRIu64
-                 "\n",
-                 totals.served, totals.full, totals.late, totals.expired);
+                 ", takes timed out %" PRIu64 "\n",
+                 totals.served, totals.full, totals.late, totals.expired, totals.timed_out);
     /* Histories without these are none. */
-    return totals.served > 0 && totals.full > 0 && totals.expired > 0 ? 0 : 1;
+    return totals.served > 0 && totals.full > 0 && totals.expired > 0 && totals.timed_out > 0 ? 0
+                                                                                              : 1;
 }

@@ -170,7 +170,7 @@ static bool try_rounds(struct trial *trial)
 }
 
 struct totals {
-    uint64_t served, full, late, expired;
+    uint64_t served, full, late, expired, timed_out;
 };
 
 static void add(struct totals *totals, const struct lease_subject *subject)
@@ -179,6 +179,7 @@ static void add(struct totals *totals, const struct lease_subject *subject)
     totals->full += subject->full;
     totals->late += subject->late;
     totals->expired += subject->expired;
+    totals->timed_out += subject->timed_out;
 }
 
 static bool try_one(struct trial *trial, uint64_t seed, struct totals *totals)
@@ -221,8 +222,9 @@ int main(int count, char **arguments)
         if (!try_one(&trial, seed, &totals))
             return 1;
     (void)printf("leases %" PRIu64 ", refused %" PRIu64 ", ended late %" PRIu64 ", expired %" PRIu64
-                 "\n",
-                 totals.served, totals.full, totals.late, totals.expired);
+                 ", takes timed out %" PRIu64 "\n",
+                 totals.served, totals.full, totals.late, totals.expired, totals.timed_out);
     /* Histories without these are none. */
-    return totals.served > 0 && totals.full > 0 && totals.expired > 0 ? 0 : 1;
+    return totals.served > 0 && totals.full > 0 && totals.expired > 0 && totals.timed_out > 0 ? 0
+                                                                                              : 1;
 }

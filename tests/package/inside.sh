@@ -131,6 +131,38 @@ as_somebody 'mkdir packed
     test -s packed/index'
 echo "built a plugin, tested and ran it; built a program with libweir"
 
+# --- the page about pools of connections, with a PostgreSQL
+
+# The lines of the page that need another user, as this user.
+of_page() {
+    local words
+    read -ra words <<<"$1"
+    case $1 in
+    'sudo apt install '*)
+        install_packages "${words[@]:3}"
+        pg_ctlcluster "$(ls /usr/lib/postgresql)" main start
+        until_true setpriv --reuid postgres --regid postgres --init-groups psql -c 'SELECT 1'
+        ;;
+    'sudo -u postgres '*)
+        # shellcheck disable=SC2016
+        USER=somebody setpriv --reuid postgres --regid postgres --init-groups \
+            bash -euc "cd /; ${1//sudo -u postgres /}" || fail "$1"
+        ;;
+    *) as_somebody "$1" ;;
+    esac
+}
+
+readme_blocks database.md '## Run it' >/root/page
+[[ -s /root/page ]] || fail "docs/guide/database.md has no commands"
+while read -r line; do
+    of_page "$line" </dev/null
+done </root/page >/root/pgpool.log
+grep -q '^1000 transfers made, 0 refused$' /root/pgpool.log ||
+    fail "the page's transfers: $(tail -n 40 /root/pgpool.log)"
+tail -n 4 /root/pgpool.log | grep -qw 100000 || fail "the sum: $(tail /root/pgpool.log)"
+pg_ctlcluster "$(ls /usr/lib/postgresql)" main stop
+echo "pooled connections to a PostgreSQL, as the guide says"
+
 # --- removed, installed again, purged
 
 ours() { dpkg-query -W -f '${Package}\n' | grep -E '^(lib)?weir'; }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Goal: the packages install, upgrade, remove and purge cleanly on a Debian that has nothing, and
-# what they install works: a host runs, and an author builds a plugin and a program.
+# what they install works: a host runs, an author builds a plugin and a program, and the commands of
+# docs/guide/database.md pool connections to a PostgreSQL.
 # Shows promise B6.
 # Method: a bare root (tests/bareroot/root.sh) gets the packages, the same packages with a lower
 # version, the README and the examples; inside.sh does the rest.
@@ -20,7 +21,7 @@ root_create inside
 inside=$work/inside/root
 mkdir -p "$inside/weir/build/packages" "$inside/older"
 cp "$packages"/*.deb "$inside/weir/build/packages"
-cp "$source/README.md" "$inside/weir"
+cp "$source/README.md" "$source/docs/guide/database.md" "$inside/weir"
 cp -r "$source/examples" "$inside/weir"
 make_older "$inside/older" "$packages"/*.deb
 root_run inside

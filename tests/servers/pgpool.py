@@ -2,11 +2,13 @@
 """Goal:   a pool of connections to a real PostgreSQL is used by one holder at a time, and no
         transfer of the bank is lost or made twice, while holders crash, are killed, end, return
         early or never, backends are terminated, the server is restarted, the pool is resized and
-        reloaded, and the host is killed. Shows promise P32.
+        reloaded, and the host is killed; and a group of pools goes on with one of its two nodes.
+        Shows promise P32 and promise P37.
 Method: transfers have numbers, which the database keeps; a second user of the pool makes money in
         transactions that it never commits. What is in the accounts must be what the kept transfers
         say. Each statement names its lease in a remark, and the server's log tells in which session
-        it ran: a session serves one lease after the other, and is cleaned in between.
+        it ran: a session serves one lease after the other, and is cleaned in between. A node of the
+        group is a symbolic link to the server's socket: without it no connection opens.
 
     pgpool.py BUILD TREE [--long] [--seed N]
 """
@@ -47,15 +49,7 @@ FILE = """
 version: 1
 host: {plugins: [PLUGINS], control: CONTROL}
 pools:
-  db:
-    use: pgpool.connection
-    size: {min: 2, max: SIZE}
-    scale: {wait: 0ms, idle: 1s}
-    route: pull
-    lease: {timeout: 1s, queue: 100}
-    remove: {timeout: 5s}
-    RESTART
-    args: {conninfo: "CONNINFO application_name=RUN"}
+  db: CONNECTIONS
   bank: {use: pgpool.bank, size: 12, RESTART, args: {connections: db}}
   TROUBLE
 sources:
@@ -64,6 +58,31 @@ sources:
     args: {count: COUNT, accounts: ACCOUNTS, amount_max: 300, seed: SEED}
     rate: 500/s
     to: bank
+"""
+POOL = """
+    use: pgpool.connection
+    size: {min: 2, max: SIZE}
+    scale: {wait: 0ms, idle: 1s}
+    route: pull
+    lease: {timeout: 1s, queue: 100}
+    remove: {timeout: 5s}
+    RESTART
+    args: {conninfo: "CONNINFO application_name=RUN"}
+"""
+GROUP = """
+    route: least_loaded
+    lease: {timeout: 1s, queue: 100}
+    members:
+      one: &node
+        use: pgpool.connection
+        size: {min: 2, max: 4}
+        min_ready: 0
+        scale: {wait: 0ms, idle: 1s}
+        RESTART
+        args: {conninfo: "host=NODES/one user=weir dbname=postgres application_name=one"}
+      two:
+        <<: *node
+        args: {conninfo: "host=NODES/two user=weir dbname=postgres application_name=two"}
 """
 TROUBLE = f"trouble: {{use: trouble.user, size: 2, {RESTART}, args: {{connections: db}}}}"
 TROUBLE_SOURCE = "  trouble: {use: gen.forever, rate: {messages: 20, per: 1s, burst: 1}, " \
@@ -122,7 +141,8 @@ class Host:
         self.printed = os.path.join(work, f"{name}.printed")
         self.settings = {"PLUGINS": ", ".join(installed.plugins), "RUN": name,
                          "CONTROL": os.path.join(work, f"{name}.sock"), "RESTART": RESTART,
-                         "ACCOUNTS": str(ACCOUNTS), "TROUBLE": "", "SIZE": "6", **settings}
+                         "ACCOUNTS": str(ACCOUNTS), "TROUBLE": "", "SIZE": "6",
+                         "CONNECTIONS": POOL, **settings}
         self.process = None
         self.code = None
 
@@ -151,6 +171,11 @@ class Host:
     def command(self, *words):
         return subprocess.run([self.installed.weir, words[0], "--file", self.file, *words[1:]],
                               capture_output=True, text=True, check=False)
+
+    def pool(self, path):
+        done = self.command("status", path, "--output", "json")
+        check(done.returncode == 0, f"status {path}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout)
 
     def until(self, condition, what):
         """No limit but the host's end."""
@@ -184,6 +209,7 @@ class Storm:
         self.rng = random.Random(options.seed)
         self.scale = 20 if options.long else 1
         self.seen = collections.Counter()
+        self.nodes = None  # a folder
 
     @contextlib.contextmanager
     def host(self, name, **settings):
@@ -266,6 +292,49 @@ class Storm:
             host.process.send_signal(signal.SIGTERM)
             host.finish(75)
 
+    def node_up(self, name):
+        os.symlink(self.server.folder, os.path.join(self.nodes, name))
+
+    def node_down(self, name):
+        """No new connection opens, and those that are open end."""
+        os.unlink(os.path.join(self.nodes, name))
+        self.server.execute("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                            f"WHERE application_name = '{name}'")
+
+    def sessions(self, name):
+        return self.server.number(
+            f"SELECT count(*) FROM pg_stat_activity WHERE application_name = '{name}'")
+
+    def node_serves(self, host, name):
+        """Takers of the group get connections of this pool, and the server sees their sessions."""
+        begun = host.pool(f"db/{name}")["leases"]["begun"]
+        host.until(lambda: host.pool(f"db/{name}")["leases"]["begun"] > begun + 20,
+                   f"{name} serves")
+        check(self.sessions(name) > 0, f"the server has no session of {name}")
+
+    def run_with_a_group(self):
+        """One node is down at the start, then the other."""
+        self.nodes = os.path.join(self.work, "nodes")
+        os.mkdir(self.nodes)
+        self.node_up("one")
+        with self.host("group", COUNT=str(ENDLESS), CONNECTIONS=GROUP, NODES=self.nodes) as host:
+            self.more_made(host, 20, "transfers by the first node")
+            shown = host.pool("db/two")
+            check(shown["live"] == 0 and shown["leases"]["begun"] == 0, f"two is down: {shown}")
+            self.node_up("two")
+            self.node_serves(host, "two")
+            self.node_down("one")
+            host.until(lambda: host.pool("db/one")["live"] == 0, "one is down")
+            self.more_made(host, 20, "transfers by the second node")
+            self.node_serves(host, "two")
+            self.node_up("one")
+            self.node_serves(host, "one")
+            self.more_made(host, 20, "transfers by both")
+            self.seen.update({f"leases of {name}": host.pool(f"db/{name}")["leases"]["begun"]
+                              for name in ("one", "two")})
+            host.process.send_signal(signal.SIGTERM)
+            host.finish(75)
+
     def run_to_the_end(self):
         """All transfers up to the last that was begun, whatever became of them before."""
         count = self.server.number("SELECT max(id) + 1 FROM transfers")
@@ -282,13 +351,14 @@ class Storm:
     def run(self):
         self.run_until_killed()
         self.run_with_faults()
+        self.run_with_a_group()
         return self.run_to_the_end()
 
 
 # --- what the server saw -------------------------------------------------------------------------
 
 STATEMENT = re.compile(
-    r"^(\S+) (first|second|third) LOG:  (?:statement|execute [^:]*): (.*)$", re.M)
+    r"^(\S+) (first|second|third|one|two) LOG:  (?:statement|execute [^:]*): (.*)$", re.M)
 LEASE = re.compile(r"/\* (\S+) lease=(\d+) \*/")
 
 
