@@ -367,6 +367,7 @@ void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint
 {
     struct place *place = actor_of_self(self)->place;
     struct progress *all = place ? place_make_progress(place) : NULL;
+    bool is_gauge = total == WEIR_GAUGE;
 
     for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
         struct progress *progress = &all[i];
@@ -378,8 +379,10 @@ void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint
         if (!known)
             known = tag_table_label(&actor_of_self(self)->runtime->tags, unit);
         /* Relaxed: figures for people. Release: the unit's text. */
-        atomic_store_explicit(&progress->done, progress->before + done, memory_order_relaxed);
-        atomic_store_explicit(&progress->total, total ? progress->before + total : 0,
+        atomic_store_explicit(&progress->done, is_gauge ? done : progress->before + done,
+                              memory_order_relaxed);
+        atomic_store_explicit(&progress->total,
+                              total && !is_gauge ? progress->before + total : total,
                               memory_order_relaxed);
         atomic_store_explicit(&progress->unit, known, memory_order_release);
         return;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <weir/plugin.h>
+
 /* A unit past the last entry is left out. */
 static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
 {
@@ -12,7 +14,7 @@ static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
             continue;
         unit->unit = one->unit;
         unit->done += one->done;
-        unit->total += one->total;
+        unit->total = one->total == WEIR_GAUGE ? WEIR_GAUGE : unit->total + one->total;
         return;
     }
 }
@@ -26,10 +28,23 @@ void progress_go_on(struct place *place)
         all[i].before = atomic_load_explicit(&all[i].done, memory_order_relaxed);
 }
 
+/* What a former incarnation, or an actor that has ended, still counts. A gauge does not. */
+static struct pool_progress without_gauge(const struct pool_progress *one)
+{
+    struct pool_progress left = *one;
+
+    if (left.total == WEIR_GAUGE)
+        left.done = 0;
+    return left;
+}
+
 void progress_add(struct progress_sum *sum, const struct progress_sum *other)
 {
-    for (uint32_t i = 0; i < PLACE_UNITS; i++)
-        add_unit(sum, &other->units[i]);
+    for (uint32_t i = 0; i < PLACE_UNITS; i++) {
+        struct pool_progress one = without_gauge(&other->units[i]);
+
+        add_unit(sum, &one);
+    }
     sum->emitted += other->emitted;
     sum->unbound += other->unbound;
     sum->throttled += other->throttled;

@@ -21,7 +21,7 @@ struct progress_sum {
  * source, whose reports include its position. Owner. */
 void progress_go_on(struct place *place);
 
-/* Adds one sum to another. */
+/* Adds a sum of actors that have ended to another: without their gauges. */
 void progress_add(struct progress_sum *sum, const struct progress_sum *other);
 
 /* Adds the progress and emitted messages of the actor of a place, without its children. Any thread

@@ -12,7 +12,7 @@
 
 struct dead_letters;
 
-#define PLACE_UNITS 4 /* kinds of progress that one actor may report */
+#define PLACE_UNITS 8 /* kinds of progress and gauges that one actor may report */
 
 /* One reading, or a sum of readings. */
 struct ledger_reading {
@@ -73,7 +73,7 @@ uint64_t dead_letters_total(const struct dead_letters_figures *figures);
 struct pool_progress {
     const char *unit; /* a constant of a plugin; NULL: none */
     uint64_t done;
-    uint64_t total;
+    uint64_t total; /* WEIR_GAUGE: `done` is a gauge */
 };
 
 #endif

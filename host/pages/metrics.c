@@ -11,6 +11,7 @@
 #include "host/pages/lease_pages.h"
 #include "host/pages/metric_lines.h"
 #include "host/pages/stuck.h"
+#include "host/pages/unit_pages.h"
 
 #define NS_PER_S 1e9
 #define US_PER_S 1e6
@@ -325,6 +326,7 @@ void metrics_write(const struct overview *overview, FILE *stream)
     pthread_mutex_lock(&overview->assembly->lock);
     write_pools_locked(overview, stream);
     write_sources_locked(overview, stream);
+    unit_pages_metrics_locked(overview, stream);
     write_host_locked(overview, stream);
     pthread_mutex_unlock(&overview->assembly->lock);
     write_process(overview, stream);

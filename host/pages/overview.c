@@ -13,6 +13,7 @@
 #include "host/pages/member_list.h"
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
+#include "host/pages/unit_pages.h"
 
 #define NS_PER_MS 1000000u
 
@@ -96,6 +97,7 @@ static void write_pool(struct json *json, const struct overview_pool *pool,
     json_text(json, "route", language_route_name(settings->core.route));
     write_figures(json, pool);
     json_unsigned(json, "unbound", pool->unbound);
+    unit_pages_json(pool->units, pool->unit_count, json);
     write_dead(json, &pool->dead);
     json_end(json);
 }
@@ -237,6 +239,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     lease_pages_print(pool, stream);
     print_resizes(pool, stream);
     print_figures(pool, stream);
+    unit_pages_print(pool, stream);
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (pool->dead.counts[i])
@@ -266,6 +269,7 @@ static void write_sources_locked(const struct overview *overview, struct json *j
     json_begin_array(json, "sources");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source *source = overview->assembly->sources[i];
+        struct pool_progress units[PLACE_UNITS];
         struct source_figures figures;
 
         source_look(source, &figures);
@@ -276,6 +280,7 @@ static void write_sources_locked(const struct overview *overview, struct json *j
         json_text(json, "state", source_state(source, &figures));
         json_unsigned(json, "emitted", figures.emitted);
         json_unsigned(json, "dead", dead_letters_total(&figures.dead));
+        unit_pages_json(units, source_progress(source, units, PLACE_UNITS), json);
         write_dead(json, &figures.dead);
         json_end(json);
     }
@@ -395,6 +400,7 @@ void overview_status(const struct overview *overview, bool for_people, FILE *str
         print_host_locked(overview, stream);
         print_sources_locked(overview, stream);
         print_pools_locked(overview, stream);
+        unit_pages_print_all_locked(overview, stream);
     } else {
         write_status_locked(overview, stream);
     }

@@ -77,6 +77,8 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     pool_look_at_leases(pool, &out->leases);
     for (int by = 0; by < RESIZE_BY_COUNT; by++)
         out->resizes[by] = pool_resizes(pool, (enum resize_by)by);
+    if (!out->settings->nested)
+        out->unit_count = pool_progress(pool, out->units, PLACE_UNITS);
 }
 
 void overview_write_dead(struct json *json, const struct dead_letters_figures *dead)

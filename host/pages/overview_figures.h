@@ -31,6 +31,8 @@ struct overview_pool {
     struct pool_scaling scaling;
     struct pool_leases leases;
     uint64_t resizes[RESIZE_BY_COUNT]; /* by enum resize_by */
+    struct pool_progress units[PLACE_UNITS]; /* that its workers report */
+    uint32_t unit_count;
 };
 
 /* Reads the figures of pool `index`; assembly->lock is held. */

@@ -131,8 +131,11 @@ static void add_units(struct progress_figures *out, const char *owner,
                       const struct pool_progress *units, uint32_t count)
 {
     for (uint32_t i = 0; i < count && out->unit_count < PROGRESS_UNITS_MAX; i++) {
-        struct progress_unit *unit = &out->units[out->unit_count++];
+        struct progress_unit *unit = &out->units[out->unit_count];
 
+        if (units[i].total == WEIR_GAUGE)
+            continue;
+        out->unit_count++;
         (void)snprintf(unit->owner, sizeof unit->owner, "%s", owner);
         (void)snprintf(unit->unit, sizeof unit->unit, "%s", units[i].unit);
         unit->done = units[i].done;

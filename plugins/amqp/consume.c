@@ -61,27 +61,43 @@ static int begin(void *user)
     return status;
 }
 
+static uint64_t length_of(const struct consumer *state)
+{
+    uint64_t length = 0;
+
+    for (uint32_t i = 0; i < state->queue_count; i++)
+        length += state->queues[i].length;
+    return length;
+}
+
+static void report(struct weir_self *self, const struct consumer *state)
+{
+    session_report(self, &state->session, length_of(state));
+    weir_progress(self, "unacknowledged", deliveries_unsettled(&state->deliveries), WEIR_GAUGE);
+    weir_progress(self, "received", state->received, 0);
+    weir_progress(self, "redelivered", state->redelivered, 0);
+    weir_progress(self, "acknowledged", state->acknowledged, 0);
+}
+
 static void on_ready(struct weir_self *self, void *user)
 {
     struct consumer *state = user;
 
     consumer_watch_puts(self, state);
-    weir_progress(self, "received", state->received, 0);
-    weir_progress(self, "redelivered", state->redelivered, 0);
-    weir_progress(self, "acknowledged", state->acknowledged, 0);
+    report(self, state);
 }
 
 static void on_lost(struct weir_self *self, void *user)
 {
     struct consumer *state = user;
 
-    (void)self;
     deliveries_orphan(&state->deliveries);
     for (uint32_t i = 0; i < state->queue_count; i++) {
         state->queues[i].waiting.first = DELIVERY_NONE;
         memset(state->queues[i].retry_ready, 0, sizeof state->queues[i].retry_ready);
     }
     state->incoming.is_begun = false;
+    report(self, state);
 }
 
 static const struct session_calls calls = { begin, consumer_take, on_ready, on_lost };
@@ -355,13 +371,10 @@ static int consume_leave(struct weir_self *self, void *memory)
 static void consume_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
 {
     const struct consumer *state = memory;
-    uint64_t length = 0;
 
     (void)self;
-    for (uint32_t i = 0; i < state->queue_count; i++)
-        length += state->queues[i].length;
     session_inspect(&state->session, out);
-    weir_inspect_add(out, "queue_length", "%" PRIu64, length);
+    weir_inspect_add(out, "queue_length", "%" PRIu64, length_of(state));
     weir_inspect_add(out, "unacknowledged", "%" PRIu32, deliveries_unsettled(&state->deliveries));
     weir_inspect_add(out, "waiting", "%" PRIu32, state->deliveries.counts[DELIVERY_WAITING]);
     weir_inspect_add(out, "received", "%" PRIu64, state->received);

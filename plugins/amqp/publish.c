@@ -227,14 +227,27 @@ static int begin(void *user)
     return queue_declare_all(&state->session.link, &state->settings->queue, 1);
 }
 
+static uint64_t unconfirmed(const struct publisher *state)
+{
+    return state->confirms.next - state->confirms.first;
+}
+
+static void report(struct weir_self *self, const struct publisher *state)
+{
+    session_report(self, &state->session, state->length);
+    weir_progress(self, "unconfirmed", unconfirmed(state), WEIR_GAUGE);
+    weir_progress(self, "published", state->confirmed, 0);
+    weir_progress(self, "refused", state->refusals, 0);
+    weir_progress(self, "published_again", state->again, 0);
+}
+
 /* Publishes what may be published now. */
 static void go_on(struct weir_self *self, void *user)
 {
     struct publisher *state = user;
 
     publish_all(self, state);
-    weir_progress(self, "published", state->confirmed, 0);
-    weir_progress(self, "refused", state->refusals, 0);
+    report(self, state);
 }
 
 /* What was not confirmed goes first, in the order in which it was published. */
@@ -251,6 +264,7 @@ static void on_lost(struct weir_self *self, void *user)
     prepend_all(state, &state->unsent, &state->refused);
     prepend_all(state, &state->unsent, &lost);
     set_demand(self, state);
+    report(self, state);
 }
 
 static const struct session_calls calls = { begin, on_frame, go_on, on_lost };
@@ -337,7 +351,7 @@ static void publish_inspect(struct weir_self *self, void *memory, struct weir_in
     (void)self;
     session_inspect(&state->session, out);
     weir_inspect_add(out, "queue_length", "%" PRIu32, state->length);
-    weir_inspect_add(out, "unconfirmed", "%" PRIu64, state->confirms.next - state->confirms.first);
+    weir_inspect_add(out, "unconfirmed", "%" PRIu64, unconfirmed(state));
     weir_inspect_add(out, "confirmed", "%" PRIu64, state->confirmed);
     weir_inspect_add(out, "refused", "%" PRIu64, state->refusals);
     weir_inspect_add(out, "published_again", "%" PRIu64, state->again);

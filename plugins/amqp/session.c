@@ -165,6 +165,13 @@ int session_start(struct weir_self *self, struct session *session)
     return 0;
 }
 
+void session_report(struct weir_self *self, const struct session *session, uint64_t queue_length)
+{
+    weir_progress(self, "connected", session_is_up(session) ? 1 : 0, WEIR_GAUGE);
+    weir_progress(self, "lost_connections", session->link.losses, WEIR_GAUGE);
+    weir_progress(self, "queue_length", queue_length, WEIR_GAUGE);
+}
+
 void session_inspect(const struct session *session, struct weir_inspection *out)
 {
     const struct link *link = &session->link;

@@ -43,6 +43,8 @@ int session_start(struct weir_self *self, struct session *session);
 bool session_is_up(const struct session *session);
 /* The connection is lost, for the reason in the link's error. */
 void session_lose(struct weir_self *self, struct session *session);
+/* Reports the units that both behaviours have, for `weir status` and the metrics. */
+void session_report(struct weir_self *self, const struct session *session, uint64_t queue_length);
 /* Adds the figures that both behaviours have. */
 void session_inspect(const struct session *session, struct weir_inspection *out);
 

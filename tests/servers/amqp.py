@@ -201,13 +201,34 @@ def test_tls_with_credentials(suite):
 
 def test_status_and_metrics_show_the_queue(suite):
     check(suite.producer(50).start(waits=False).wait() == 0, "the producer ends")
+    suite.engine.extra += ", window: 20"
     host = suite.consumer("host", rate="1/s").start()
-    until(lambda: host.number("far", "unacknowledged") > 0, "it has pieces", host)
+    until(lambda: host.number("far", "waiting") > 0, "it has pieces", host)
     items = host.items("far")
     check(items["server"] in suite.engine.addresses[0] and items["connection"] == "up", items)
     for item in ("queue_length", "redelivered", "received", "lost_connections"):
         check(int(items[item]) >= 0, items)
-    check(suite.producer(1).start(waits=False).wait() == 0, "another one")
+
+    def units():
+        return host.ask("status")["sources"][0]["units"]
+
+    until(lambda: units()["queue_length"] in range(1, 31), "the length of the queue", host)
+    shown = units()
+    check(shown["connected"] == 1 and 0 < shown["unacknowledged"] <= 20 and
+          shown["received"] >= 20 and shown["redelivered"] == 0, shown)
+    check("far: connected 1, " in host.tell("status"), host.tell("status"))
+    metrics = host.page("/metrics")
+    for unit in ("connected", "queue_length", "unacknowledged", "redelivered"):
+        check(f'weir_source_units{{source="far",unit="{unit}"}} ' in metrics, metrics)
+    producer = suite.host("publisher", f"""
+sources: {{numbers: {{use: gen.numbers, rate: 10/s, args: {{count: 1000}}, to: far}}}}
+pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
+""").start()
+    until(lambda: producer.ask("status", "far")["units"].get("published", 0) > 0, "units", producer)
+    check('weir_pool_units{pool="far",unit="unconfirmed"} ' in producer.page("/metrics"), "metrics")
+    host.kill()
+    host.start()
+    until(lambda: units().get("redelivered", 0) > 0, "what the killed host had comes again", host)
 
 
 def test_examples_are_valid(suite):

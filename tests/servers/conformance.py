@@ -1,6 +1,10 @@
-"""What every engine across hosts must show: nothing is lost and each piece is handled at least
-once, whatever dies; a full queue reaches the source of the producing host; outcomes keep their
-meaning.
+"""Goal:   what every engine across hosts must show: nothing is lost and each piece is handled at
+        least once, whatever dies; a full queue reaches the source of the producing host; outcomes
+        keep their meaning. RabbitMQ (amqp.py) is the first engine. An engine that comes later
+        passes all of TESTS before its page promises what docs/guide/machines.md does; what only it
+        has is in its own file.
+Method: a program of the engine makes an object as below and runs each test of TESTS with
+        Suite.run. Hosts are real ones, which the tests kill and stop; workers write numbers down.
 
 An engine has
     publish(queue, limit)     the text of a pool's `use:` and `args:` that puts work into a queue

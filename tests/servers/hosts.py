@@ -95,6 +95,20 @@ class Host:
         check(done.returncode == 0, f"{self.name}: {words}: {done.stderr}{self.end_of_log()}")
         return json.loads(done.stdout)
 
+    def page(self, path):
+        """A page of the control socket, as text."""
+        done = subprocess.run(["curl", "-sf", "--unix-socket", self.file[:-5] + ".sock",
+                               f"http://host{path}"], capture_output=True, text=True, check=False)
+        check(done.returncode == 0, f"{self.name}: {path}: {done.stderr}")
+        return done.stdout
+
+    def tell(self, *words):
+        """What a command prints for people."""
+        done = subprocess.run([self.weir, words[0], "--file", self.file, *words[1:]],
+                              capture_output=True, text=True, check=False)
+        check(done.returncode == 0, f"{self.name}: {words}: {done.stderr}")
+        return done.stdout
+
     def items(self, path):
         return self.ask("inspect", path)["items"]
 

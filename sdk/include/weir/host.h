@@ -447,9 +447,14 @@ static inline weir_pid weir_pool(struct weir_self *self)
     return self->host->pool(self);
 }
 
+/* The total of a gauge: weir_progress(self, "queue_length", length, WEIR_GAUGE). */
+#define WEIR_GAUGE UINT64_MAX
+
 /* Reports the progress of this actor: `done` and, if known, `total` (else 0) of a unit such as
- * "files" or "bytes". The host adds up the figures of all workers of a pool for each unit. Borrows
- * the unit. An actor may report up to 4 units; further units are ignored. */
+ * "files" or "bytes". With the total WEIR_GAUGE, `done` is the present value of a figure that may
+ * fall; it is no progress, and an actor that has ended has none. The host adds up the figures of
+ * all workers of a pool for each unit, and shows them in `weir status` and the metrics. Borrows the
+ * unit. An actor may report up to 8 units; further units are ignored. */
 static inline void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
                                  uint64_t total)
 {
