@@ -2,7 +2,7 @@
  * Goal: a source takes messages while it produces, also with one that it keeps; asked to end, it
  * settles what it keeps in `leave`, and then ends. A reply to a request of its own wakes it.
  *
- * Method: a source that keeps each message until `leave`, feeding a pool of one worker; and one that
+ * Method: a source that keeps each message until `leave`, feeding a pool of one worker; another one
  * sends requests to that pool.
  */
 #include "actor/source.h"
