@@ -132,6 +132,7 @@ static void finish(struct actor *actor, struct pending *entry, const struct weir
     give_entry(actor->ext, entry);
     if (!then)
         return;
+    actor->flags &= (uint8_t)~ACTOR_WAITS;
     callback_begin(actor);
     then(&actor->self, actor->memory, context, reply);
     callback_end(actor);

@@ -23,6 +23,15 @@ static void write_peer(struct connection *connection, const struct sockaddr *add
         (void)snprintf(connection->peer, sizeof connection->peer, "unix");
 }
 
+/* For the life of the connection, since two system calls for each request would cost more. ENOMEM
+ * and ENOSPC: the server does not learn that the client left, and the worker works for nobody. */
+static void watch_hangup(struct connection *connection)
+{
+    struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };
+
+    (void)epoll_ctl(connection->server->hangups, EPOLL_CTL_ADD, connection->descriptor, &event);
+}
+
 static void begin(struct server *server, struct MHD_Connection *handle, void **context)
 {
     struct connection *connection = calloc(1, sizeof *connection);
@@ -43,6 +52,7 @@ static void begin(struct server *server, struct MHD_Connection *handle, void **c
     server->first = connection;
     server->connection_count++;
     connection_enter(connection, CONNECTION_IDLE);
+    watch_hangup(connection);
 }
 
 static void end(struct server *server, struct connection *connection)
@@ -50,6 +60,9 @@ static void end(struct server *server, struct connection *connection)
     if (!connection)
         return;
     exchange_destroy(connection->exchange);
+    /* The library has not closed the descriptor yet. A child of another thread's fork may have it,
+     * too, until its exec. */
+    (void)epoll_ctl(server->hangups, EPOLL_CTL_DEL, connection->descriptor, NULL);
     if (connection->previous)
         connection->previous->next = connection->next;
     else
@@ -101,18 +114,6 @@ void connection_enter(struct connection *connection, enum connection_phase phase
 
     connection->phase = phase;
     connection->deadline_ms = time == UINT64_MAX ? time : weir_now_ms(server->self) + time;
-}
-
-void connection_watch_hangup(struct connection *connection)
-{
-    struct epoll_event event = { .events = EPOLLRDHUP | EPOLLONESHOT, .data.ptr = connection };
-
-    (void)epoll_ctl(connection->server->hangups, EPOLL_CTL_ADD, connection->descriptor, &event);
-}
-
-void connection_unwatch_hangup(struct connection *connection)
-{
-    (void)epoll_ctl(connection->server->hangups, EPOLL_CTL_DEL, connection->descriptor, NULL);
 }
 
 void connection_cut(struct connection *connection)

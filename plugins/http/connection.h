@@ -25,6 +25,7 @@ struct connection {
     struct exchange *exchange; /* the present request; NULL = none */
     int descriptor;            /* the library's */
     enum connection_phase phase;
+    bool has_left; /* the client ended the connection, or its sending side */
     uint64_t deadline_ms;
     char peer[64]; /* for the access log */
 };
@@ -38,11 +39,6 @@ struct connection *connection_of(struct MHD_Connection *handle);
 
 /* Enters a phase and sets its deadline. */
 void connection_enter(struct connection *connection, enum connection_phase phase);
-
-/* Begins and ends the watch for a client that leaves. ENOMEM and ENOSPC: the server does not learn
- * of it, and the worker does the work for nobody. */
-void connection_watch_hangup(struct connection *connection);
-void connection_unwatch_hangup(struct connection *connection);
 
 /* Ends the connection: the library finds it closed. */
 void connection_cut(struct connection *connection);

@@ -76,7 +76,6 @@ static void resume(struct exchange *exchange)
     struct connection *connection = exchange->connection;
 
     connection->server->asking--;
-    connection_unwatch_hangup(connection);
     connection_enter(connection, CONNECTION_ANSWERING);
     exchange->stage = EXCHANGE_READY;
     MHD_resume_connection(connection->handle);
@@ -96,7 +95,7 @@ static void answered(struct weir_self *self, void *memory, void *context,
         (void)answer_reply(exchange, reply);
     }
     resume(exchange);
-    server_run(server);
+    server_run_soon(server);
 }
 
 void exchange_lose(struct exchange *exchange)
@@ -165,8 +164,9 @@ static enum MHD_Result ask(struct server *server, struct exchange *exchange, wei
     server->asking++;
     drop_body(exchange);
     connection_enter(exchange->connection, CONNECTION_ASKING);
-    connection_watch_hangup(exchange->connection);
     MHD_suspend_connection(exchange->connection->handle);
+    if (exchange->connection->has_left)
+        exchange_lose(exchange);
     return MHD_YES;
 }
 

@@ -74,6 +74,7 @@ void server_run(struct server *server)
 {
     uint32_t rounds = 0;
 
+    server->has_answers = false;
     do
         (void)MHD_run(server->daemon);
     while (++rounds < ROUNDS_MAX && is_due(server));
@@ -85,6 +86,14 @@ void server_run(struct server *server)
     if (!server->is_polling)
         run_later(server, SCARCE_MS);
     accept_some(server);
+}
+
+void server_run_soon(struct server *server)
+{
+    if (server->is_leaving)
+        server_run(server); /* a source that leaves does not produce */
+    else
+        server->has_answers = true;
 }
 
 /* --- clients that leave while they wait ------------------------------------------------------- */
@@ -104,9 +113,11 @@ static void on_hangups(struct weir_self *self, void *memory, void *context, int 
     server->sees_hangups = false;
     count = epoll_wait(descriptor, events, HANGUPS_MAX, 0);
     for (int i = 0; i < count; i++) {
-        const struct connection *connection = events[i].data.ptr;
+        struct connection *connection = events[i].data.ptr;
 
-        exchange_lose(connection->exchange);
+        if (!connection->has_left && connection->phase == CONNECTION_ASKING)
+            exchange_lose(connection->exchange);
+        connection->has_left = true;
     }
     watch_hangups(server);
 }
@@ -364,6 +375,8 @@ static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
 
     (void)credit;
     enter(self, server);
+    if (server->has_answers)
+        server_run(server);
     if (server->is_started)
         return WEIR_WAIT;
     status = claim_address(self, server->settings);

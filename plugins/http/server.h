@@ -56,13 +56,16 @@ struct server {
     /* Which descriptors are watched. To watch one again would make the kernel walk through all
      * sockets in it. */
     bool is_listening, is_polling, sees_hangups;
-    bool has_timer; /* that calls the library again */
+    bool has_answers; /* for the library; `produce` sends all that came in one turn */
+    bool has_timer;   /* that calls the library again */
     bool is_leaving;
     struct server_figures figures;
 };
 
 /* Lets the library work, then waits for its sockets, and accepts when there is room again. */
 void server_run(struct server *server);
+/* The same, once after all replies that have come. */
+void server_run_soon(struct server *server);
 
 extern const struct weir_behaviour http_server;
 

@@ -46,11 +46,18 @@ bench_positions() {
 }
 
 bench_amqp() {
-    need_queues
+    need_without_service "${queue_packages[@]}"
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_amqp weir_plugin_gen \
         weir_plugin_sink bench_amqp_plain || fail "building failed (see above)"
     /usr/bin/python3 tests/bench/amqp.py build/bench build/bench/bin/bench_amqp_plain "$@" ||
         fail "a piece is missing (see above)"
+}
+
+bench_http() {
+    need_without_service "${web_packages[@]}"
+    cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_http weir_plugin_answer \
+        bench_gateway_plain || fail "building failed (see above)"
+    python3 tests/bench/gateway.py build/bench "$@" || fail "an answer is wrong (see above)"
 }
 
 # Unpacks only the program, since an installed package starts a service.
@@ -89,7 +96,7 @@ do_bench() {
     need "${test_packages[@]}"
     configure bench
     case ${1:-} in
-    reload | tasks | pulling | exec | positions | threads | leases | amqp)
+    reload | tasks | pulling | exec | positions | threads | leases | amqp | http)
         "bench_$1" "${@:2}"
         return
         ;;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Goal: the report of ./dev bench is right: medians, goals, the best peer, no starved runs, names
-of absent peers; and a wrong result of ours makes it fail.
+of absent peers; and a wrong result of ours makes it fail. ./dev bench http finds answers that are
+wrong.
 
 Method: runs that are written by hand, and a program that prints a line that the test chooses.
 """
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import gateway
 import report
 import rows as definition
 
@@ -133,6 +135,27 @@ class Runner(unittest.TestCase):
 
     def test_no_result_fails(self):
         self.assertEqual(self.bench("nothing"), 1)
+
+
+class Gateway(unittest.TestCase):
+    TEXT = ("Running 1s test\nFIGURES requests=3000 us=1500000 broken=0 failed=20 answers=2980 "
+            "refusals=20 bare=0 others=0 p50=100 p90=200 p99=300 p999=400 max=500\n")
+
+    def test_what_the_load_printed_becomes_numbers(self):
+        figures = gateway.read_figures(self.TEXT)
+        self.assertEqual(figures["rate"], 2000)
+        self.assertEqual((figures["p99"], figures["p999"]), (300, 400))
+        self.assertEqual(gateway.overload_problem(figures), "")
+
+    def test_a_load_without_figures_fails(self):
+        with self.assertRaises(SystemExit):
+            gateway.read_figures("unable to connect")
+
+    def test_an_answer_that_is_no_truthful_refusal_fails(self):
+        def problem(**changes):
+            return gateway.overload_problem({**gateway.read_figures(self.TEXT), **changes})
+        self.assertIn("without Retry-After", problem(bare=1))
+        self.assertIn("neither 200 nor 503", problem(others=2))
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ static void answer_requests(struct trial *trial)
                               trial->how & 0x40 ? HTTP_RESPONSE_TAG : "any/1", reply,
                               status == 0 ? sizeof reply - 1 : 0);
     }
+    (void)weir_kit_produce(trial->kit, 1); /* a reply wakes the source */
 }
 
 static void work(struct trial *trial)

@@ -63,7 +63,7 @@ enum weir_verdict {
 enum weir_produced {
     WEIR_MORE = 0, /* call `produce` again when the target has room */
     WEIR_WAIT = 1, /* the source has nothing now: call `produce` again after the next timer, watch,
-                    * message or outcome */
+                    * message, reply or outcome; after several of them, once */
     WEIR_END = 2,  /* the source has ended */
 };
 

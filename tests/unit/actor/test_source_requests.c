@@ -1,14 +1,16 @@
 /*
  * Goal: a source takes messages while it produces, also with one that it keeps; asked to end, it
- * settles what it keeps in `leave`, and then ends.
+ * settles what it keeps in `leave`, and then ends. A reply to a request of its own wakes it.
  *
- * Method: a source that keeps each message until `leave`, feeding a pool of one worker.
+ * Method: a source that keeps each message until `leave`, feeding a pool of one worker; another one
+ * sends requests to that pool.
  */
 #include "actor/source.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
 #define IN_HAND 2u
+#define REQUESTS 3u
 
 /* Settings and state of the source, which is the only one. */
 struct script {
@@ -16,6 +18,8 @@ struct script {
     _Atomic uint32_t kept_count;
     _Atomic uint32_t produced; /* messages, with or without one that it keeps */
     _Atomic uint32_t left;     /* calls of `leave` that settled something */
+    bool is_asking;            /* it sends requests first, and produces when it has all replies */
+    uint32_t asked, answered;
 };
 
 struct fixture {
@@ -47,12 +51,37 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     return WEIR_KEEP;
 }
 
+static void answered(struct weir_self *self, void *state, void *context,
+                     const struct weir_reply *reply)
+{
+    (void)self;
+    (void)context;
+    CU_ASSERT_EQUAL(reply->status, 0);
+    (*(struct script **)state)->answered++;
+}
+
+static void ask(struct weir_self *self, struct script *script)
+{
+    weir_pid pool;
+
+    CU_ASSERT_EQUAL(weir_target(self, 0, &pool), 0);
+    for (; script->asked < REQUESTS; script->asked++)
+        CU_ASSERT_EQUAL(weir_request(self, pool,
+                                     probe_message(self, (struct order){ .act = probe_reply }),
+                                     60000, answered, NULL, NULL),
+                        0);
+}
+
 /* One message after each that comes in. */
 static int produce(struct weir_self *self, void *state, uint32_t credit)
 {
     struct script *script = *(struct script **)state;
 
     (void)credit;
+    if (script->is_asking && script->answered < REQUESTS) {
+        ask(self, script);
+        return WEIR_WAIT;
+    }
     if (weir_emit(self, 0, probe_message(self, (struct order){ .act = probe_done })) != 0)
         return -1;
     atomic_fetch_add(&script->produced, 1);
@@ -81,12 +110,12 @@ static bool is_open(void *context)
 }
 
 /* The pool has `size` workers: 1, or 0 for a pool that never has room. */
-static void begin(struct fixture *f, uint32_t size)
+static void begin_with(struct fixture *f, uint32_t size, struct script script)
 {
     struct source_options options = { .path = "source", .output_count = 1 };
     struct executor *executor;
 
-    *f = (struct fixture){ .probe = probe_create() };
+    *f = (struct fixture){ .probe = probe_create(), .script = script };
     rig_init(&f->rig, 2, 0);
     f->pool = rig_workers(&f->rig, f->probe, "pool", size, 4);
     f->behaviour = (struct weir_behaviour){ .name = "source",
@@ -105,6 +134,11 @@ static void begin(struct fixture *f, uint32_t size)
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_wait(&f->rig, is_open, f->source));
     CU_ASSERT_TRUE(size == 0 || rig_wait(&f->rig, has_produced, &f->script));
+}
+
+static void begin(struct fixture *f, uint32_t size)
+{
+    begin_with(f, size, (struct script){ .is_asking = false });
 }
 
 static bool has_ended(void *context)
@@ -138,6 +172,21 @@ static void test_source_produces_while_it_keeps_a_message(void)
     begin(&f, 1);
     CU_ASSERT_EQUAL(rig_send(&f.rig, source_pid(f.source), (struct order){ 0 }), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_produced_twice, &f.script));
+    executor = runtime_enter(f.rig.runtime);
+    source_close(f.source, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+    finish(&f);
+}
+
+/* The fixture waits until it has produced: nothing but the replies can wake it. */
+static void test_replies_wake_the_source(void)
+{
+    struct fixture f;
+    struct executor *executor;
+
+    begin_with(&f, 1, (struct script){ .is_asking = true });
+    CU_ASSERT_EQUAL(atomic_load(&f.script.produced), 1);
     executor = runtime_enter(f.rig.runtime);
     source_close(f.source, executor);
     runtime_leave(executor);
@@ -193,6 +242,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "produces", test_source_produces_while_it_keeps_a_message },
+        { "replies", test_replies_wake_the_source },
         { "without room", test_source_without_room_takes_messages },
         { "ends", test_source_that_ends_settles_what_it_keeps },
         CU_TEST_INFO_NULL,

@@ -52,11 +52,18 @@ static int client_of(const char *request)
     return client;
 }
 
+/* As the core: what a watch or a reply wakes produces, too, until the source leaves. */
+static void run(struct weir_kit *kit)
+{
+    (void)weir_kit_poll(kit);
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
+}
+
 /* Polls until as many messages have left. Returns the last. */
 static const struct weir_kit_sent *sent(struct weir_kit *kit, size_t count)
 {
     while (weir_kit_sent_count(kit) < count)
-        (void)weir_kit_poll(kit);
+        run(kit);
     return weir_kit_sent(kit, count - 1);
 }
 
@@ -67,7 +74,7 @@ static const char *answer_for(struct weir_kit *kit, int client)
     ssize_t got;
 
     while ((got = recv(client, text, sizeof text - 1, MSG_DONTWAIT)) < 0)
-        (void)weir_kit_poll(kit);
+        run(kit);
     text[got] = '\0';
     (void)close(client);
     return text;
@@ -76,6 +83,15 @@ static const char *answer_for(struct weir_kit *kit, int client)
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void answer_and_keep(struct weir_kit *kit, int client, size_t number)
+{
+    char text[512];
+
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, number)->reference, 0, "any/1", "yes", 3), 0);
+    while (recv(client, text, sizeof text, MSG_DONTWAIT) < 0)
+        run(kit);
 }
 
 #define GET "GET /a%2fb?c=d HTTP/1.1\r\nHost: weir\r\nX-One: 1\r\nX-Two: 2\r\n\r\n"
@@ -176,9 +192,37 @@ static void test_client_that_leaves_cancels_its_request(void)
     (void)sent(kit, 1);
     (void)close(client);
     while (weir_kit_open_request_count(kit) > 0)
-        (void)weir_kit_poll(kit);
+        run(kit);
     weir_kit_advance(kit, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "cancelled=1\n"));
+    finish(kit);
+}
+
+/* The client's end may be known before its request is. */
+static void test_client_that_leaves_with_its_request_cancels_it(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+
+    CU_ASSERT_EQUAL(shutdown(client, SHUT_WR), 0);
+    while (!strstr(weir_kit_inspect(kit, NULL), "cancelled=1\n"))
+        run(kit);
+    weir_kit_advance(kit, 1);
+    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
+    finish(kit);
+}
+
+/* A client that leaves between two requests cancels nothing. */
+static void test_client_that_leaves_after_its_answer_cancels_nothing(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+
+    answer_and_keep(kit, client, 1);
+    (void)close(client);
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=0\n"))
+        run(kit);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "cancelled=0\n"));
     finish(kit);
 }
 
@@ -188,7 +232,7 @@ static void test_half_request_expires(void)
     int client = client_of("POST /p HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
 
     while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
-        (void)weir_kit_poll(kit);
+        run(kit);
     weir_kit_advance(kit, 1500);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "expired=0\n"));
     weir_kit_advance(kit, 1000);
@@ -208,10 +252,10 @@ static void test_bodies_without_room_are_answered_503(void)
     const char *answer;
 
     while (!strstr(weir_kit_inspect(kit, NULL), "connections=3\n"))
-        (void)weir_kit_poll(kit);
+        run(kit);
     CU_ASSERT_EQUAL(send(first, "abc", 3, 0), 3);
     while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
-        (void)weir_kit_poll(kit);
+        run(kit);
     CU_ASSERT_EQUAL(send(second, "abcdefghi", 9, 0), 9);
     answer = answer_for(kit, second);
     CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 503 "));
@@ -228,15 +272,6 @@ static void test_bodies_without_room_are_answered_503(void)
     finish(kit);
 }
 
-static void answer_and_keep(struct weir_kit *kit, int client, size_t number)
-{
-    char text[512];
-
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, number)->reference, 0, "any/1", "yes", 3), 0);
-    while (recv(client, text, sizeof text, MSG_DONTWAIT) < 0)
-        (void)weir_kit_poll(kit);
-}
-
 static void test_idle_connection_at_the_limit_stays_until_another_one_waits(void)
 {
     struct weir_kit *kit = serve("connections: 1\nidle: 60s");
@@ -250,7 +285,7 @@ static void test_idle_connection_at_the_limit_stays_until_another_one_waits(void
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=0\n"));
     other = client_of(GET);
     while (weir_kit_sent_count(kit) < 3) {
-        (void)weir_kit_poll(kit);
+        run(kit);
         weir_kit_advance(kit, 0);
     }
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=1\n"));
@@ -342,6 +377,8 @@ int main(void)
         { "full", test_full_pool_is_503_with_retry_after },
         { "response", test_worker_may_set_status_and_headers },
         { "hangup", test_client_that_leaves_cancels_its_request },
+        { "hangup before", test_client_that_leaves_with_its_request_cancels_it },
+        { "hangup after", test_client_that_leaves_after_its_answer_cancels_nothing },
         { "half", test_half_request_expires },
         { "room", test_bodies_without_room_are_answered_503 },
         { "at the limit", test_idle_connection_at_the_limit_stays_until_another_one_waits },

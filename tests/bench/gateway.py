@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""./dev bench http: http.server beside the smallest program on libmicrohttpd and `return 200` of
+nginx, by turns in one run. wrk makes the load. With two CPUs or more the servers have one CPU, and
+the load has another one.
+
+    gateway.py BUILD [--quick] [--rounds N] [--seconds N] [--slow N] [ROW...]
+
+Rows: peak (requests/s), overload (ten times the capacity), slow (clients that send a byte each
+second), latency (at half the peak of Weir). Fails when an answer is wrong, never by the clock.
+"""
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONNECTIONS = 64
+ROWS = ("peak", "overload", "slow", "latency")
+# Of the row `overload`: workers, messages that wait at each, and what a request takes.
+WORKERS, MAILBOX = 8, 8
+KINDS = (("10 ms of waiting", "later", "ms: 10"), ("10 ms of work", "now", "steps: 9000000"))
+OVERLOAD, OVERLOAD_CONNECTIONS = 10, 400
+NGINX = """
+daemon off; worker_processes 1; pid {work}/nginx.pid; error_log stderr crit;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; default_type text/plain; keepalive_requests 1000000000;
+  client_body_temp_path {work}/body; proxy_temp_path {work}/proxy; fastcgi_temp_path {work}/fastcgi;
+  uwsgi_temp_path {work}/uwsgi; scgi_temp_path {work}/scgi;
+  server {{ listen 127.0.0.1:{port}; location / {{ return 200 "hello\\n"; }} }}
+}}
+"""
+WEIR = """
+version: 1
+host: {{plugins: ["{build}/plugins", "{build}/tests/bench/plugins"], control: "{work}/socket",
+       log: {{level: error}}}}
+dispatchers: {{default: {{threads: {threads}}}, waiting: {{threads: {workers}}}}}
+sources:
+  web: {{use: http.server, to: work, args: {{listen: "127.0.0.1:{port}", connections: 3000,
+        content_type: text/plain, receive: 10m}}}}
+pools: {{work: {{use: answer.{worker}, size: {size}, mailbox: {mailbox}, route: pull{more},
+         args: {{{args}}}}}}}
+"""
+
+
+def cpus():
+    """The CPUs of the servers and of the load; None: there is one for both."""
+    found = sorted(os.sched_getaffinity(0))
+    return (found[0], found[-1]) if len(found) > 1 else None
+
+
+def pinned(command, place):
+    on = ["taskset", "-c", str(cpus()[place])] if cpus() else []
+    return ["setpriv", "--pdeathsig=KILL", *on, *command]
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def cpu_seconds(pid):
+    """Of a process and its children."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stream:
+        words = stream.read().rsplit(")", 1)[1].split()
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:
+        children = stream.read().split()
+    own = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(cpu_seconds(child) for child in children)
+
+
+class Server:
+    """A server of this run, with its port; ended at the end of `with`."""
+
+    def __init__(self, name, make):
+        self.name, self.port = name, free_port()
+        self.work = tempfile.TemporaryDirectory()
+        self.process = subprocess.Popen(pinned(make(self.work.name, self.port), 0),
+                                        stdin=subprocess.PIPE)
+
+    def __enter__(self):
+        while True:
+            if self.process.poll() is not None:
+                sys.exit(f"{self.name} ended with {self.process.returncode}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                time.sleep(0.02)  # between two looks at a condition
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.work.cleanup()
+
+
+def weir(options, worker="now", args="", size=1, mailbox=4096):
+    def make(work, port):
+        file = os.path.join(work, "weir.yaml")
+        more = ", dispatcher: waiting" if worker == "later" else ""
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(WEIR.format(build=options.build, work=work, port=port, worker=worker,
+                                     args=args, size=size, mailbox=mailbox, more=more,
+                                     workers=WORKERS, threads=1 if cpus() else 2))
+        return [os.path.join(options.build, "bin", "weir"), "run", file]
+    return Server("http.server", make)
+
+
+def plain(options):
+    program = os.path.join(options.build, "bin", "bench_gateway_plain")
+    return Server("libmicrohttpd", lambda work, port: [program, str(port)])
+
+
+def nginx(_):
+    def make(work, port):
+        file = os.path.join(work, "nginx.conf")
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(NGINX.format(work=work, port=port))
+        return ["nginx", "-p", work, "-c", file]
+    return Server("nginx", make)
+
+
+def servers():
+    """The function that starts each; a peer that is not installed is left out."""
+    return [weir, plain] + ([nginx] if shutil.which("nginx") else [])
+
+
+# --- the load -------------------------------------------------------------------------------------
+
+def read_figures(text):
+    """What load.lua printed, as numbers by name, and the requests a second."""
+    found = re.search(r"^FIGURES (.*)$", text, re.MULTILINE)
+    if not found:
+        sys.exit(f"wrk has no figures: {text}")
+    figures = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", found[1])}
+    figures["rate"] = figures["requests"] * 1e6 / figures["us"]
+    return figures
+
+
+def load(server, seconds, connections=CONNECTIONS, rate=0, counts=False):
+    """Figures of one run of wrk. With a rate, the connections pause, so that without any latency
+    they would send so many requests a second."""
+    mean = 1000 * connections / rate if rate else 0
+    command = ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s", "-s",
+               os.path.join(HERE, "gateway", "load.lua"), f"http://127.0.0.1:{server.port}/", "--",
+               str(mean), "count" if counts else "plain"]
+    before = cpu_seconds(server.process.pid)
+    done = subprocess.run(pinned(command, 1), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"wrk ended with {done.returncode}: {done.stdout}{done.stderr}")
+    figures = read_figures(done.stdout)
+    figures["cpu_us"] = ((cpu_seconds(server.process.pid) - before) * 1e6 /
+                         max(figures["requests"], 1))
+    if figures["broken"] or (figures["failed"] and not counts):
+        sys.exit(f"{server.name}: {figures['broken']} requests without an answer, "
+                 f"{figures['failed']} answers that are errors")
+    return figures
+
+
+def median(runs, name):
+    return statistics.median(run[name] for run in runs)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+def peak(options, rate=0):
+    """Runs of each server, by name; the servers run by turns."""
+    runs = {}
+    for _ in range(options.rounds):
+        for start in servers():
+            with start(options) as server:
+                runs.setdefault(server.name, []).append(load(server, options.seconds, rate=rate))
+    return runs
+
+
+def print_peak(options):
+    runs = peak(options)
+    ours = median(runs["http.server"], "rate")
+    print(f"\n### Peak: {CONNECTIONS} connections\n\n"
+          "| | requests/s | us of CPU a request | http.server has |\n|---|---|---|---|")
+    for name, found in runs.items():
+        rate = median(found, "rate")
+        print(f"| {name} | {rate:.0f} | {median(found, 'cpu_us'):.1f} | {ours / rate:.2f} |")
+    return ours
+
+
+def overload_problem(figures):
+    """What is wrong with the answers under overload; empty: nothing."""
+    if figures["bare"]:
+        return f"{figures['bare']} answers 503 without Retry-After"
+    if figures["others"]:
+        return f"{figures['others']} answers are neither 200 nor 503"
+    return ""
+
+
+def overload_once(options, worker, args):
+    """The capacity, as many requests a second as are answered when none is refused, and the figures
+    of ten times as many."""
+    with weir(options, worker, args, WORKERS, MAILBOX) as server:
+        fits = load(server, options.seconds, connections=WORKERS * MAILBOX // 2, counts=True)
+        if fits["refusals"] or fits["bare"] or fits["others"]:
+            sys.exit(f"{fits['refusals']} requests that fit were refused")
+        # A request that the pool accepts waits for the whole queue, and its connection with it.
+        room = WORKERS * (MAILBOX + 1)
+        rate = (OVERLOAD * fits["rate"] * OVERLOAD_CONNECTIONS / (OVERLOAD_CONNECTIONS - room))
+        over = load(server, options.seconds, OVERLOAD_CONNECTIONS, rate, counts=True)
+    problem = overload_problem(over)
+    if problem:
+        sys.exit(f"overload: {problem}")
+    return fits["rate"], over
+
+
+def print_overload(options):
+    print(f"\n### Overload: {WORKERS} workers, {OVERLOAD_CONNECTIONS} connections\n\n"
+          "| a request takes | capacity, requests/s | sent | answered with 200 | 503 with "
+          "Retry-After |\n|---|---|---|---|---|")
+    for text, worker, args in KINDS:
+        runs = [overload_once(options, worker, args) for _ in range(options.rounds)]
+        capacity = statistics.median(fits for fits, _ in runs)
+        sent = statistics.median(over["rate"] / fits for fits, over in runs)
+        good = statistics.median(over["answers"] * 1e6 / over["us"] / fits for fits, over in runs)
+        refused = sum(over["refusals"] for _, over in runs)
+        print(f"| {text} | {capacity:.0f} | {sent:.1f} times the capacity | {good:.3f} of the "
+              f"capacity | {refused}, all others 200 |", flush=True)
+
+
+class SlowClients:
+    """Connections that send a byte of a request each second until the end of `with`."""
+
+    def __init__(self, server, count):
+        self.sockets = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(count)]
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.send)
+
+    def send(self):
+        for one in self.sockets:
+            one.sendall(b"POST / HTTP/1.1\r\nHost: slow\r\nContent-Length: 100000\r\n\r\n")
+        while not self.over.wait(1):
+            for one in self.sockets:
+                one.sendall(b"x")
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        for one in self.sockets:
+            one.setblocking(False)
+            try:
+                lost = one.recv(1) is not None
+            except BlockingIOError:
+                lost = False
+            if lost:
+                sys.exit("a slow client was answered or closed")
+            one.close()
+
+
+def print_slow(options):
+    """By turns without and with slow clients, at full load and at half of it."""
+    found = {}
+    with weir(options) as server:
+        rate = load(server, options.seconds)["rate"] / 2
+        for _ in range(options.rounds):
+            for count in (0, options.slow):
+                with SlowClients(server, count):
+                    found.setdefault((count, "full"), []).append(load(server, options.seconds))
+                    found.setdefault((count, "half"), []).append(
+                        load(server, options.seconds, rate=rate))
+    print("\n### Slow clients\n\n| slow clients | requests/s at full load | p50 at half load, us "
+          "| p99 |\n|---|---|---|---|")
+    for count in (0, options.slow):
+        half = found[count, "half"]
+        print(f"| {count} | {median(found[count, 'full'], 'rate'):.0f} | {median(half, 'p50'):.0f} "
+              f"| {median(half, 'p99'):.0f} |", flush=True)
+
+
+def print_latency(options, ours):
+    if not ours:
+        with weir(options) as server:
+            ours = load(server, options.seconds)["rate"]
+    runs = peak(options, rate=ours / 2)
+    print("\n### Latency at half the peak of http.server, us\n\n"
+          "| | requests/s | p50 | p90 | p99 | p99.9 |\n|---|---|---|---|---|---|")
+    for name, found in runs.items():
+        print(f"| {name} | {median(found, 'rate'):.0f} | " +
+              " | ".join(f"{median(found, p):.0f}" for p in ("p50", "p90", "p99", "p999")) + " |")
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="./dev bench http")
+    parser.add_argument("build")
+    parser.add_argument("--quick", action="store_true", help="three rounds of a second each")
+    parser.add_argument("--rounds", type=int, help="5 by default")
+    parser.add_argument("--seconds", type=int, help="of each load; 5 by default")
+    parser.add_argument("--slow", type=int, default=1000, help="slow clients")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=" ".join(ROWS))
+    options = parser.parse_intermixed_args()
+    options.build = os.path.abspath(options.build)
+    options.rounds = options.rounds or (3 if options.quick else 5)
+    options.seconds = options.seconds or (1 if options.quick else 5)
+    options.rows = options.rows or ROWS
+    if set(options.rows) - set(ROWS):
+        parser.error(f"the rows are {' '.join(ROWS)}")
+    return options
+
+
+def main():
+    options = parse()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    if cpus():
+        os.sched_setaffinity(0, set(cpus()))
+    print(f"{options.rounds} rounds of {options.seconds} s by turns, " +
+          ("one CPU for the servers, one for the load" if cpus() else "one CPU"), flush=True)
+    ours = print_peak(options) if "peak" in options.rows else 0
+    if "overload" in options.rows:
+        print_overload(options)
+    if "slow" in options.rows:
+        print_slow(options)
+    if "latency" in options.rows:
+        print_latency(options, ours)
+
+
+if __name__ == "__main__":
+    main()
