@@ -13,11 +13,11 @@
  * it. */
 static void start_successor_locked(struct source *source, struct executor *executor)
 {
-    if (!source->held_successor)
+    if (!source->waiting_successor)
         return;
-    position_move(&source->held_successor->position, &source->position);
-    source_go(source->held_successor, executor);
-    source->held_successor = NULL;
+    position_move(&source->waiting_successor->position, &source->position);
+    source_go(source->waiting_successor, executor);
+    source->waiting_successor = NULL;
 }
 
 static void ended(struct place *place)
@@ -121,8 +121,8 @@ int source_create(struct runtime *runtime, struct executor *executor,
     if (!source)
         return WEIR_ENOMEM;
     source->runtime = runtime;
-    atomic_init(&source->going, !options->held);
-    atomic_init(&source->admitted, !options->held);
+    atomic_init(&source->going, !options->waits_for_go);
+    atomic_init(&source->admitted, !options->waits_for_go);
     (void)snprintf(source->path, sizeof source->path, "%s", options->path);
     dead_letters_init(&source->dead, options->dead_letters);
     pthread_mutex_init(&source->lock, NULL);
@@ -223,7 +223,7 @@ static void hand_figures_on(struct source *source)
 static void set_successor_locked(struct source *source, struct source *successor,
                                  struct executor *executor)
 {
-    source->held_successor = successor;
+    source->waiting_successor = successor;
     source->successor = successor;
     successor->predecessor = source;
     take_effect(successor, executor);
@@ -242,7 +242,7 @@ static bool replace_waiting(struct source *source, struct source *successor,
     if (!first)
         return false;
     pthread_mutex_lock(&first->lock);
-    if (first->held_successor == source) {
+    if (first->waiting_successor == source) {
         waits = true;
         source->predecessor = NULL;
         set_successor_locked(first, successor, executor);
@@ -275,8 +275,8 @@ static void unlink_neighbours(struct source *source)
 
     if (first) {
         pthread_mutex_lock(&first->lock);
-        if (first->held_successor == source)
-            first->held_successor = NULL;
+        if (first->waiting_successor == source)
+            first->waiting_successor = NULL;
         pthread_mutex_unlock(&first->lock);
         first->successor = NULL;
     }

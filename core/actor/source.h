@@ -1,9 +1,9 @@
 /*
  * actor/source.h - an actor that produces on demand; producing.h is its turn.
  *
- * A source can replace another one: it opens beside it, held; when the other one has ended, the new
- * source gets its last position, and produces. The owner of both makes one call at a time; the end
- * of the other source runs on its own thread.
+ * A source can replace another one. The new source opens beside the old one and waits. When the old
+ * one has ended, the new source gets its last position and produces. The owner of both makes one
+ * call at a time; the end of the old source runs on its own thread.
  */
 #ifndef ACTOR_SOURCE_H
 #define ACTOR_SOURCE_H
@@ -12,7 +12,7 @@
 #include "actor/progress.h"
 #include "face/source.h"
 
-/* Owned by whoever created it; the actor in it ends by itself. */
+/* Owned by its creator; the actor in it ends by itself. */
 struct source {
     char path[PLACE_PATH_MAX]; /* const */
     struct runtime *runtime;   /* const */
@@ -31,8 +31,8 @@ struct source {
     _Atomic bool ended;     /* its actor is gone */
     pthread_mutex_t lock;
     struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
-    struct ledger_reading ledger;  /* lock: likewise */
-    struct source *held_successor; /* lock: produces when this one has ended */
+    struct ledger_reading ledger;     /* lock: likewise */
+    struct source *waiting_successor; /* lock: produces when this one has ended */
     /* Before `going`: the thread that sets it. After: its own turn. After `ended`: its owner. */
     struct position position;
     struct source *predecessor; /* owner: the source that this one replaces, while that lives */

@@ -252,7 +252,7 @@ static int create_source(struct part *part, struct executor *executor, struct sp
                                             .spec = spec,
                                             .output_count = given->output_count,
                                             .registered = name && *name,
-                                            .held = true,
+                                            .waits_for_go = true,
                                             .dead_letters = &part->runtime->dead_letters };
     int status = source_create(part->runtime->core, executor, &options, &part->source);
 

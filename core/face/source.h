@@ -29,7 +29,7 @@ struct source_options {
     struct source *replaces;
     uint32_t output_count;                          /* at least 1 */
     bool registered;                                /* its path can be looked up */
-    bool held;                                      /* opens, but produces only after source_go */
+    bool waits_for_go;                              /* opens, but produces only after source_go */
     const struct dead_letters_bounds *dead_letters; /* borrowed until return; NULL = the usual */
 };
 
@@ -38,16 +38,16 @@ int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out);
 
 /*
- * `successor`, which is held, starts at the last position of `source` as soon as that has ended.
+ * `successor`, which waits, starts at the last position of `source` as soon as `source` has ended.
  * The caller closes `source` after this call. While `source` itself still waits for its
  * predecessor, `successor` waits for that predecessor instead.
  */
 void source_succeed(struct source *source, struct source *successor, struct executor *executor);
 
-/* `to`, which is held, starts at the last position of `from`, which has ended. */
+/* `to`, which waits, starts at the last position of `from`, which has ended. */
 void source_inherit(struct source *to, struct source *from);
 
-/* Lets a held source produce. Any thread; cannot fail. */
+/* Lets a source with `waits_for_go` produce. Any thread; cannot fail. */
 void source_go(struct source *source, struct executor *executor);
 
 /* Sets the pool that the source feeds. Takes the wiring, whose output 0 is that pool. */

@@ -276,7 +276,7 @@ int assembly_create_source(struct assembly *assembly, struct executor *executor,
         .rate = wanted->rate.messages ? &wanted->rate : NULL,
         .replaces = replaces,
         .output_count = 1,
-        .held = true,
+        .waits_for_go = true,
         .dead_letters = &dead_letters,
     };
     int status = spec ? source_create(assembly->runtime, executor, &options, out) : WEIR_ENOMEM;

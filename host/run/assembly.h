@@ -89,8 +89,8 @@ struct wiring *assembly_wiring_of(const struct settings *settings, uint32_t inde
 struct wiring *assembly_wiring_of_source(const struct settings_source *source,
                                          struct pool *const *pools);
 
-/* Makes source `index`, held. It opens on the threads of `opener`; NULL: on its own. `replaces`:
- * the source that it is to succeed; NULL: none. */
+/* Makes source `index`, which produces after source_go. It opens on the threads of `opener`; NULL:
+ * on its own. `replaces`: the source that it is to succeed; NULL: none. */
 int assembly_create_source(struct assembly *assembly, struct executor *executor,
                            struct shared_settings *shared, uint32_t index,
                            struct pool *const *pools, struct dispatcher *opener,

@@ -433,10 +433,10 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
     return spring->produced == TOTAL ? WEIR_END : WEIR_MORE;
 }
 
-static void begin_source(struct fixture *f, struct spring *spring, bool held)
+static void begin_source(struct fixture *f, struct spring *spring, bool waits)
 {
     struct source_options options = {
-        .path = "spring", .dispatcher = f->rig.dispatcher, .output_count = 1, .held = held
+        .path = "spring", .dispatcher = f->rig.dispatcher, .output_count = 1, .waits_for_go = waits
     };
     struct executor *executor = runtime_enter(f->rig.runtime);
 

@@ -339,7 +339,7 @@ static struct source *make_held_source(struct fixture *f, const char *path)
                                                                   .spec = spec,
                                                                   .target = f->pool->pid,
                                                                   .output_count = 1,
-                                                                  .held = true },
+                                                                  .waits_for_go = true },
                                         &source),
                           0);
     runtime_leave(executor);
@@ -353,7 +353,7 @@ static bool source_is_open(void *context)
 }
 
 /* promise A18 */
-static void test_name_of_a_held_source_is_found_once_it_goes(void)
+static void test_name_of_a_waiting_source_is_found_once_it_goes(void)
 {
     struct fixture f;
     struct source *source;
@@ -408,7 +408,7 @@ int main(void)
         { "failed", test_name_of_a_failed_open_is_found_by_nobody_and_free },
         { "commit", test_name_of_a_prepared_worker_is_found_after_the_commit },
         { "abort", test_name_of_a_prepared_worker_is_free_after_the_abort },
-        { "held source", test_name_of_a_held_source_is_found_once_it_goes },
+        { "waiting source", test_name_of_a_waiting_source_is_found_once_it_goes },
         { "successor", test_name_of_a_successor_is_found_after_the_commit },
         { "path", test_path_of_a_source_stays_when_its_incarnation_ends },
         CU_TEST_INFO_NULL,

@@ -120,7 +120,7 @@ static void begin(struct fixture *f, uint64_t fails_at, uint64_t until)
     f->spec = spec_create(&f->behaviour, f);
 }
 
-static struct source *make(struct fixture *f, bool held)
+static struct source *make(struct fixture *f, bool waits)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
     struct source_options options = {
@@ -129,7 +129,7 @@ static struct source *make(struct fixture *f, bool held)
         .dispatcher = f->rig.dispatcher,
         .spec = f->spec,
         .target = f->pool->pid,
-        .held = held,
+        .waits_for_go = waits,
     };
     struct source *source = NULL;
 
