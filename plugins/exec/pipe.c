@@ -7,7 +7,7 @@
 #include "exec.h"
 #include "pipe_state.h"
 
-/* Bytes of a line of JSON: an output of `frame_max` as base64 fits in, and what belongs to it. */
+/* Bytes of a line of JSON: room for an output of `frame_max` bytes as base64, and its fields. */
 #define JSON_REST 1024u
 
 static size_t json_max(const struct pipe_settings *settings)

@@ -39,8 +39,8 @@ struct connection *connection_of(struct MHD_Connection *handle);
 /* Enters a phase and sets its deadline. */
 void connection_enter(struct connection *connection, enum connection_phase phase);
 
-/* Begins and ends the watch for a client that leaves. ENOMEM and ENOSPC: the server does not learn
- * of it, and the worker does the work for nobody. */
+/* Begins and ends the watch for a client that leaves. ENOMEM and ENOSPC: the server cannot see the
+ * client leave, and the worker does useless work. */
 void connection_watch_hangup(struct connection *connection);
 void connection_unwatch_hangup(struct connection *connection);
 

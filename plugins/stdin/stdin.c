@@ -189,7 +189,7 @@ static void read_some(struct weir_self *self, struct input *state)
     lines_read(&state->lines, (size_t)got);
 }
 
-static void tell_too_long(struct weir_self *self, struct input *state)
+static void log_too_long(struct weir_self *self, struct input *state)
 {
     state->too_long++;
     weir_log(self, WEIR_LOG_WARNING, "line too long; skipped",
@@ -205,7 +205,7 @@ static int advance(struct weir_self *self, struct input *state, uint32_t *reads)
     case LINES_LINE:
         return WEIR_MORE;
     case LINES_TOO_LONG:
-        tell_too_long(self, state);
+        log_too_long(self, state);
         return WEIR_MORE;
     case LINES_END:
         state->ended = true;
