@@ -12,7 +12,7 @@
 
 #include "link.h"
 
-#define QUEUE_NAME_MAX 200u /* of 255 bytes, the rest is for what is added */
+#define QUEUE_NAME_MAX 200u /* of 255 bytes; the rest is for suffixes */
 #define QUEUE_RETRY_MAX_MS (UINT64_C(1) << 31)
 
 bool queue_is_name(const char *name);
