@@ -1,6 +1,6 @@
 /*
- * What the calls of ants, tunny and pond become: docs/guide/pools-from-go.md shows these functions.
- * Ends with 0 when each does what the page says.
+ * The calls of ants, tunny and pond, written with libweir: docs/guide/pools-from-go.md shows these
+ * functions. Ends with 0 when each function does what the page says.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -40,7 +40,7 @@ static int fail(struct weir_task *task, void *argument)
     return 7;
 }
 
-/* Works until nobody wants the result. */
+/* Works until the result is not wanted any more. */
 static int work_while_wanted(struct weir_task *task, void *argument)
 {
     (void)argument;
