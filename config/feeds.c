@@ -6,7 +6,7 @@
 
 #define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
-/* What happens in a pool to messages without a key. Zeros: a worker gets each of them. */
+/* The way of messages without a key through a pool. Zeros: a worker gets each of them. */
 struct keyless_way {
     const struct settings_pool *hash; /* this pool or one below it, which refuses them */
     uint32_t refusing;                /* of its members */
