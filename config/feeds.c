@@ -84,7 +84,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
     (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
     if (!pool->nested && pool->size == 0 && !pool->core.scale.on)
         report_warn(checking->report, mark, path,
-                    "%s begins without workers: the source waits until somebody scales it",
+                    "%s begins without workers: the source waits until the pool is scaled",
                     pool->path);
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);

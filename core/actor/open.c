@@ -48,7 +48,7 @@ static const char *effect_of_failed_open(const struct actor *actor)
         return "ended";
     if (actor->place && actor->place->opener)
         return "tried again; unless as many workers as min_ready open in time, the reload is "
-               "refused and what runs goes on";
+               "refused; the running parts go on";
     return "closed until an open succeeds";
 }
 

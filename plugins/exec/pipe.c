@@ -145,7 +145,7 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "what the child writes, with the tag of the option `tag`" },
+    { .name = "out", .help = "the frames of the child, with the tag of the option `tag`" },
     { 0 },
 };
 

@@ -497,7 +497,7 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "what each command printed, as exec.output/1; not for requests" },
+    { .name = "out", .help = "the output of each command, as exec.output/1; not for requests" },
     { 0 },
 };
 

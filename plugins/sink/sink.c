@@ -212,7 +212,7 @@ static const struct weir_behaviour behaviours[] = {
     },
     {
         .name = "record",
-        .summary = "writes down the numbers of gen.numbers, to be compared with what was sent",
+        .summary = "writes down the numbers of gen.numbers, for a comparison with the sent ones",
         .options = record_options,
         .settings_size = sizeof(struct record_settings),
         .state_size = sizeof(struct record),
