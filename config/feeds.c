@@ -6,8 +6,8 @@
 
 #define PATH_SIZE 512 /* of a key's path in a message; a longer one is truncated */
 
-/* What a source finds in a pool. Zeros of the first three: a worker gets each message without a
- * key. */
+/* The way of a source's messages through a pool. Zeros of the first three: a worker gets each
+ * message without a key. */
 struct feed_way {
     const struct settings_pool *hash; /* this pool or one below it, which refuses such messages */
     uint32_t refusing;                /* of its members */
@@ -88,7 +88,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
     (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
     if (!ways[source->to].has_workers)
         report_warn(checking->report, mark, path,
-                    "%s begins without workers: the source waits until somebody scales %s",
+                    "%s begins without workers: the source waits until %s is scaled",
                     pool->path, pool->nested ? "a pool below it" : "it");
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);

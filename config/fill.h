@@ -11,7 +11,7 @@
 #include "config/tree.h"
 
 struct fill {
-    struct text_store *store; /* of what is filled in */
+    struct text_store *store; /* of the filled-in values */
     struct report *report;    /* NULL is silent */
 };
 

@@ -381,7 +381,7 @@ static void warn_unlimited(const struct pool_reading *at)
         return;
     (void)snprintf(path, sizeof path, "%s.mailbox", at->waiting->at.path);
     report_warn(at->report, &node->mark, path,
-                "is unlimited: senders are never told to wait, and memory may run out");
+                "is unlimited: senders never have to wait, and memory may run out");
 }
 
 /* Limits a pool to one worker, also at run time, when its behaviour is exclusive. */

@@ -103,7 +103,7 @@ struct settings_pool {
     uint32_t size;             /* workers at the start; of a nested pool: its members */
     struct pool_settings core; /* `size_min` equal to `size_max` = the size is fixed */
     uint32_t size_now;    /* written by the host before a plan is made; SETTINGS_NONE = unknown */
-    bool scale_suspended; /* likewise: the pool has a law, and somebody has set its size */
+    bool scale_suspended; /* likewise: the pool has a law, and its size was set by hand */
     uint32_t redeliver;
     uint64_t open_timeout_ms;
     uint32_t min_ready;              /* as many as the workers, or more: all */

@@ -1,4 +1,4 @@
-/* What the face shows of sources and stand-alone actors: face/source.h, face/standalone.h. */
+/* Sources and stand-alone actors in the face: face/source.h, face/standalone.h. */
 #include "actor/find.h"
 #include "actor/misuse.h"
 #include "actor/source.h"
@@ -18,7 +18,7 @@ const char *source_path(const struct source *source)
 
 bool source_has_ended(const struct source *source)
 {
-    /* Acquire pairs with the release in source.c: what the actor did is over. */
+    /* Acquire pairs with the release in source.c: all writes of the actor are visible. */
     return atomic_load_explicit(&source->ended, memory_order_acquire);
 }
 
@@ -55,6 +55,6 @@ const char *standalone_name(const struct standalone *standalone)
 
 bool standalone_has_ended(const struct standalone *standalone)
 {
-    /* Acquire pairs with the release in standalone.c: what the actor did is over. */
+    /* Acquire pairs with the release in standalone.c: all writes of the actor are visible. */
     return atomic_load_explicit(&standalone->ended, memory_order_acquire);
 }

@@ -65,7 +65,7 @@ static int sort(struct run *run)
 
     for (uint32_t i = 0; status == 0 && i < run->count; i++) {
         run->parts[i].index = i;
-        /* Sources before all others, whoever feeds them. */
+        /* Sources close before all others, even if a part feeds them. */
         run->parts[i].wave = run->parts[i].part.kind == PART_SOURCE ? 0 : waves[i] + 1;
     }
     if (status == 0)

@@ -1,4 +1,4 @@
-/* What parts are made of: face/parts.h. */
+/* Specs and wirings, from which parts are made: face/parts.h. */
 #include <string.h>
 
 #include "actor/runtime.h"

@@ -1,4 +1,4 @@
-/* What the face shows of pools: face/pool.h, face/pool_change.h. */
+/* Pools in the face: face/pool.h, face/pool_change.h. */
 #include "pool/change.h"
 #include "pool/creation.h"
 #include "pool/figures.h"
@@ -21,7 +21,7 @@ bool pool_has_parent(const struct pool *pool)
 
 bool pool_is_closing(const struct pool *pool)
 {
-    /* Acquire pairs with the release of the closer: what it did before is seen. */
+    /* Acquire pairs with the release in the thread that closes: its earlier writes are visible. */
     return atomic_load_explicit(&pool->closing, memory_order_acquire);
 }
 

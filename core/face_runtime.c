@@ -1,4 +1,4 @@
-/* What the face shows of a runtime and its dispatchers: face/runtime.h. */
+/* Runtimes and dispatchers in the face: face/runtime.h. */
 #include <stdio.h>
 
 #include "actor/runtime.h"
@@ -41,7 +41,7 @@ void runtime_figures(struct runtime *runtime, struct runtime_figures *out)
 
 void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *out)
 {
-    /* Relaxed: figures for people, or of what the caller alone changes. */
+    /* Relaxed: figures for people, or values that only the caller changes. */
     *out = (struct dispatcher_figures){
         .threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed),
         .budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed),

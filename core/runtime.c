@@ -264,7 +264,7 @@ int runtime_ready(struct runtime *runtime, uint64_t token, int readiness)
 
 bool runtime_rest(struct runtime *runtime)
 {
-    /* Acquire: see create_dispatcher. Who adds one does so on a thread that is awake. */
+    /* Acquire: see create_dispatcher. A dispatcher is only added on a thread that is awake. */
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
     bool rests = true;
 

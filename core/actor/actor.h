@@ -119,12 +119,12 @@ enum actor_flags {
     ACTOR_QUICK = 1u << 2,   /* was quick when the clock was read last: see watch_clock */
     ACTOR_PRINTS = 1u << 3,  /* takes no message until its printed text is read: printing.h */
     ACTOR_DEMANDS = 1u << 5, /* takes fewer messages than its behaviour may: demand.h */
-    ACTOR_CLOSING = 1u << 4, /* inside `close`: what was kept is settled already */
+    ACTOR_CLOSING = 1u << 4, /* inside `close`: kept messages are settled already */
     ACTOR_FAILS = 1u << 6,   /* a kept message was settled as WEIR_FAIL: see turn.c */
     ACTOR_PLAIN = 1u << 7,   /* see actor_disturb */
 };
 
-/* Whether the actor is to end, and what becomes of its backlog. A later order may be stronger. */
+/* The order to end, if any, and the treatment of the backlog. A later order may be stronger. */
 enum actor_leaving {
     LEAVING_NOT,
     LEAVING_FINISHES, /* handles it */

@@ -1,5 +1,6 @@
 /*
- * actor/actor_ext.h - the optional state of an actor: requests, timers, links, watches, reasons.
+ * actor/actor_ext.h - the optional state of an actor: requests, timers, monitors, watched
+ * descriptors, reasons.
  *
  * Owner only, except the timer, which the dispatcher fires as SIGNAL_TIME.
  */
@@ -27,7 +28,8 @@ struct alarm {
     uint32_t next_free;
 };
 
-struct watch {
+/* A monitor that the actor holds; see link.h. */
+struct monitor {
     struct table_node node; /* by its number */
     weir_pid subject;
 };
@@ -77,8 +79,8 @@ struct actor_ext {
 
     struct deadlines deadlines; /* of requests and alarms */
 
-    struct table watches; /* the monitors that this actor holds */
-    uint64_t next_watch;
+    struct table monitors; /* the monitors that this actor holds */
+    uint64_t next_monitor;
 
     struct table watched; /* descriptors */
     bool has_names;

@@ -68,8 +68,8 @@ static void respec(struct actor *actor)
         incarnation_respec(actor, spec);
 }
 
-/* Gives messages to other members of its pool, if it is asked to; also while it waits for its next
- * open. */
+/* Gives messages to other members of its pool if place->gives is set; also between two
+ * incarnations. */
 static void share_backlog(struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);

@@ -52,8 +52,8 @@ static void free_group(struct retired *retired, struct reader *reader)
     free((struct group *)(void *)((char *)retired - offsetof(struct group, retired)));
 }
 
-/* Messages that have joined and not ended. seq_cst: what has ended is read first, so none was open
- * at the moment of that read if the counts are equal. */
+/* Messages that have joined and not ended. seq_cst: `ended` is read first, so equal counts mean
+ * that no message was open at the moment of that read. */
 static uint64_t count_open(struct group *group)
 {
     uint64_t ended = atomic_load_explicit(&group->ended, memory_order_seq_cst);
@@ -104,7 +104,7 @@ void groups_wake(struct groups *groups)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-/* None is open, and somebody wants to know. `executor` is NULL as in group_part. */
+/* No message is open, and a bit asks for an action. `executor` may be NULL as in group_part. */
 static void act_on_end(struct group *group, struct executor *executor, uint32_t bits)
 {
     if (bits & GROUP_DROPPED) {
@@ -229,7 +229,7 @@ static bool sleep_until_ended(struct group *group, uint64_t timeout_ms)
 
 static void show(struct group *group, struct weir_group_ended *out)
 {
-    /* [G3] seq_cst, so acquire: what has ended is counted below. */
+    /* [G3] seq_cst, so acquire: the figures below include all ended messages. */
     uint64_t open = count_open(group);
     /* Relaxed: figures; exact when none is open and none is sent. */
     uint64_t joined = atomic_load_explicit(&group->joined, memory_order_relaxed) -

@@ -1,11 +1,11 @@
 /*
- * actor/group.h - a group of messages from threads outside: how many are open, what became of the
- * others, and whether those that wait are still wanted.
+ * actor/group.h - a group of messages from threads outside: counts the open ones and the outcomes
+ * of the others, and cancels waiting ones.
  *
  * A group is the origin of its messages, as an incarnation is of its own (origin.h): such a message
- * has MESSAGE_ORIGIN, the origin 0, and the group as its token. Where it ends, settle.c calls
- * group_message_ended; that wakes the waiting threads when it was the last one. Before a message
- * begins, wanted.h asks the group.
+ * has MESSAGE_ORIGIN, the origin 0, and the group as its token. When it ends, settle.c calls
+ * group_message_ended, which wakes the waiting threads after the last message. Before a message
+ * begins, wanted.h checks whether the group was cancelled.
  *
  *      group_join --> sent --> settled --> group_message_ended
  *           \-> refused --> group_part
@@ -13,9 +13,9 @@
  * A message costs one read-modify-write when it is sent, of a line that only senders write. The
  * messages that end in one turn cost one more together: the executor counts them, and adds them to
  * the group at the end of the turn, and before a message that is not of the group or may take long
- * (group_flush). So a group ends, for those who wait, with its last message. The
- * group is freed after group_destroy and after its last message, by the executor of the thread that
- * came last, because other threads in a read section may still look at it.
+ * (group_flush). So a waiting thread wakes no later than the end of the last message. After both
+ * group_destroy and the last message, the group is retired: other threads in a read section may
+ * still read it.
  *
  * Any thread, any operation; group_message_ended in a read section.
  */

@@ -76,8 +76,8 @@ int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
     return status;
 }
 
-/* What is emitted while a message with an origin is in hand joins that origin, also when it is
- * refused now. */
+/* A message that is emitted while a message with an origin is in hand joins that origin, also when
+ * the target refuses it now. */
 __attribute__((noinline)) static int join_current(struct actor *actor, struct message *message)
 {
     if (!origin_is_followed(actor->current) ||

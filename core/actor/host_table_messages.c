@@ -56,8 +56,7 @@ static bool is_in_hand(const struct actor *actor, const struct message *message)
            message_list_find(&actor->kept, (uint64_t)(uintptr_t)message);
 }
 
-/* True when the message is the plugin's, and nobody is notified of its outcome; else misuse is
- * reported. */
+/* True when the plugin owns the message and the message has no origin; else misuse is reported. */
 static bool is_free(struct actor *actor, const struct message *message)
 {
     if (message->public.reserved & (MESSAGE_GIVEN | MESSAGE_KEPT) || message == actor->current)

@@ -23,7 +23,7 @@
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-/* The state of a behaviour without state; nobody may write there. */
+/* The state of a behaviour without state; read-only. */
 static const max_align_t no_state;
 
 static void *make_state(const struct weir_behaviour *behaviour)
@@ -38,7 +38,7 @@ void incarnation_free_state(struct actor *actor)
     actor->memory = NULL;
 }
 
-/* Ends everything of the incarnation: requests, alarms, names, watches, watched descriptors, its
+/* Ends everything of the incarnation: requests, alarms, names, monitors, watched descriptors, its
  * port. */
 static void end_ext(struct actor *actor)
 {

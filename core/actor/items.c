@@ -133,7 +133,7 @@ static void add_relations(struct inspection *out, const struct actor *actor)
 
     inspection_number(out, "links", link_count(actor, MESSAGE_LINK));
     inspection_number(out, "watchers", link_count(actor, MESSAGE_MONITOR));
-    inspection_number(out, "monitors", ext ? table_count(&ext->watches) : 0);
+    inspection_number(out, "monitors", ext ? table_count(&ext->monitors) : 0);
     inspection_number(out, "traps_exits", (actor->flags & ACTOR_TRAPS_EXITS) != 0);
     inspection_number(out, "timers", ext ? count_timers(ext) : 0);
     inspection_number(out, "requests", ext ? count_requests(ext) : 0);

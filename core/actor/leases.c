@@ -205,7 +205,7 @@ static struct lease *find_locked(const struct leases *leases, uint64_t token)
     return lease && lease->open && lease->token == token ? lease : NULL;
 }
 
-/* As find_locked, with the status of a holder who may not use it. */
+/* As find_locked; an error status also when `holder` may not use the lease. */
 static int find_of_holder_locked(const struct leases *leases, uint64_t token, weir_pid holder,
                                  struct lease **out)
 {

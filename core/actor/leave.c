@@ -107,7 +107,7 @@ static bool has_backlog(struct actor *actor)
     return !backlog_is_empty(actor) || place_keeps_queue(actor);
 }
 
-/* True while a source has somebody to answer. */
+/* True while a leaving source still has requests to answer. */
 static bool has_to_answer(struct actor *actor)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;

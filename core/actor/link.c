@@ -184,70 +184,70 @@ int link_remove(struct actor *actor, weir_pid other)
     return 0;
 }
 
-static struct watch *find_watch(struct actor *actor, uint64_t id)
+static struct monitor *find_monitor(struct actor *actor, uint64_t id)
 {
-    struct table_node *node = actor->ext ? table_first(&actor->ext->watches, id) : NULL;
+    struct table_node *node = actor->ext ? table_first(&actor->ext->monitors, id) : NULL;
 
-    return node ? TABLE_ENTRY(node, struct watch, node) : NULL;
+    return node ? TABLE_ENTRY(node, struct monitor, node) : NULL;
 }
 
-static void drop_watch(struct actor *actor, struct watch *watch)
+static void drop_monitor(struct actor *actor, struct monitor *monitor)
 {
-    table_remove(&actor->ext->watches, &watch->node);
-    free(watch);
+    table_remove(&actor->ext->monitors, &monitor->node);
+    free(monitor);
 }
 
 /* `life` plus 1, or ANY_LIFE. */
-static int monitor(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor)
+static int begin_monitor(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor)
 {
     struct actor_ext *ext = actor_ext_get(actor);
-    struct watch *watch = ext ? calloc(1, sizeof *watch) : NULL;
+    struct monitor *monitor = ext ? calloc(1, sizeof *monitor) : NULL;
     struct message *message;
 
-    if (!watch)
+    if (!monitor)
         return WEIR_ENOMEM;
-    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), ext->next_watch + 1);
+    message = make(actor, MESSAGE_MONITOR, actor_pid(actor), ext->next_monitor + 1);
     if (!message) {
-        free(watch);
+        free(monitor);
         return WEIR_ENOMEM;
     }
     message->output = life;
-    watch->subject = other;
-    table_add(&ext->watches, &watch->node, ++ext->next_watch);
+    monitor->subject = other;
+    table_add(&ext->monitors, &monitor->node, ++ext->next_monitor);
     if (out_monitor)
-        *out_monitor = ext->next_watch;
+        *out_monitor = ext->next_monitor;
     send_link(actor, other, message);
     return 0;
 }
 
 int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor)
 {
-    return monitor(actor, other, ANY_LIFE, out_monitor);
+    return begin_monitor(actor, other, ANY_LIFE, out_monitor);
 }
 
 int link_monitor_life(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor)
 {
-    return monitor(actor, other, life + 1, out_monitor);
+    return begin_monitor(actor, other, life + 1, out_monitor);
 }
 
 /* Withdraws the monitor from its subject. */
-static void withdraw(struct actor *actor, struct watch *watch)
+static void withdraw(struct actor *actor, struct monitor *monitor)
 {
-    struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), watch->node.hash);
+    struct message *message = make(actor, MESSAGE_DEMONITOR, actor_pid(actor), monitor->node.hash);
 
     /* Without memory the subject keeps the entry until it ends; its notice will be ignored. */
     if (message)
-        send_link(actor, watch->subject, message);
-    drop_watch(actor, watch);
+        send_link(actor, monitor->subject, message);
+    drop_monitor(actor, monitor);
 }
 
-int link_demonitor(struct actor *actor, uint64_t monitor)
+int link_demonitor(struct actor *actor, uint64_t number)
 {
-    struct watch *watch = find_watch(actor, monitor);
+    struct monitor *monitor = find_monitor(actor, number);
 
-    if (!watch)
+    if (!monitor)
         return WEIR_EUNKNOWN;
-    withdraw(actor, watch);
+    withdraw(actor, monitor);
     return 0;
 }
 
@@ -281,13 +281,13 @@ void link_arrived(struct actor *actor, struct message *message)
 bool link_is_current(struct actor *actor, const struct message *message)
 {
     struct message *link;
-    struct watch *watch;
+    struct monitor *monitor;
 
     if (message->public.kind == WEIR_DOWN) {
-        watch = find_watch(actor, message->reference);
-        if (watch)
-            drop_watch(actor, watch);
-        return watch != NULL;
+        monitor = find_monitor(actor, message->reference);
+        if (monitor)
+            drop_monitor(actor, monitor);
+        return monitor != NULL;
     }
     link = take_link(actor, MESSAGE_LINK, message->public.from, 0);
     message_destroy(&actor->executor->cache, link);
@@ -313,12 +313,12 @@ void link_notify_all(struct actor *actor, enum weir_end_reason reason, int statu
 
 void link_withdraw_monitors(struct actor *actor)
 {
-    struct table_node *taken = table_take_all(&actor->ext->watches);
+    struct table_node *taken = table_take_all(&actor->ext->monitors);
 
     while (taken) {
-        struct watch *watch = TABLE_ENTRY(taken, struct watch, node);
+        struct monitor *monitor = TABLE_ENTRY(taken, struct monitor, node);
 
         taken = taken->next;
-        withdraw(actor, watch);
+        withdraw(actor, monitor);
     }
 }

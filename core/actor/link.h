@@ -16,7 +16,7 @@ int link_remove(struct actor *actor, weir_pid other);
 int link_monitor(struct actor *actor, weir_pid other, uint64_t *out_monitor);
 /* Of one incarnation (actor_ext.h): its notice comes at once when that has ended. */
 int link_monitor_life(struct actor *actor, weir_pid other, uint32_t life, uint64_t *out_monitor);
-int link_demonitor(struct actor *actor, uint64_t monitor);
+int link_demonitor(struct actor *actor, uint64_t number);
 
 /* Handles a LINK, UNLINK, MONITOR or DEMONITOR. Takes it. */
 void link_arrived(struct actor *actor, struct message *message);

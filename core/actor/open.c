@@ -48,7 +48,7 @@ static const char *effect_of_failed_open(const struct actor *actor)
         return "ended";
     if (actor->place && actor->place->opener)
         return "tried again; unless as many workers as min_ready open in time, the reload is "
-               "refused and what runs goes on";
+               "refused; the running parts go on";
     return "closed until an open succeeds";
 }
 
@@ -65,7 +65,7 @@ static void has_opened(struct actor *actor)
     actor->incarnation++;
     if (actor->place)
         actor->place->opener = NULL;
-    /* Without a pause nobody reads the time at which the actor opened. */
+    /* The time at which the actor opened is only needed after a pause. */
     if (actor->place && actor->place->backoff.pause_ms)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));
     /* The mailbox is opened first: another thread that sees the state OPEN may send at once. */

@@ -89,7 +89,7 @@ struct place {
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
     uint8_t fresh;              /* enum place_fresh */
-    _Atomic bool gives;         /* it is asked to give messages; its own turn resets that */
+    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
     uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */

@@ -80,7 +80,7 @@ static void stay_closed(struct actor *actor, bool escalates)
 {
     static const char *const effects[] = {
         [APPEAL_NOBODY] = "stopped until a reload or `weir restart`",
-        [APPEAL_ABOVE] = "stopped, and the pool above is asked",
+        [APPEAL_ABOVE] = "stopped; the pool above decides",
         [APPEAL_PROGRAM] = "stopped, and the program is to end",
     };
     enum appeal appeal = escalates ? appeal_of(actor) : APPEAL_NOBODY;

@@ -43,7 +43,7 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
 
 struct tag_table;
 
-/* Makes the label of what was set before. Before the spec is used. WEIR_ENOMEM. */
+/* Makes the label from the fields above. Call it before the spec is used. WEIR_ENOMEM. */
 int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);

@@ -141,7 +141,7 @@ static inline void watch_clock(struct actor *actor, struct turn_context *context
         look_at_clock(actor, context);
 }
 
-/* Drops a message that nobody wants any more. */
+/* Drops a message that is not wanted any more. */
 __attribute__((noinline)) static void drop(struct actor *actor, struct message *message, int status)
 {
     enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
@@ -398,12 +398,12 @@ static inline bool becomes_plain(struct actor *actor)
     return is_plain(actor);
 }
 
-/* What only `give` handles; and what a worker that handles it checks before. */
+/* Flags of messages that only `give` handles; flags that are checked before a handler. */
 #define OF_GIVE (MESSAGE_LEASED | MESSAGE_TAKE | MESSAGE_OUTSIDE_LEDGER)
 #define SPECIAL (MESSAGE_EXPIRES | MESSAGE_ORIGIN | OF_GIVE)
 
-/* True when a message with a flag of SPECIAL is to be handled as any other. False: it was unwanted,
- * or a lease is its concern, and it has been taken. */
+/* True when a message with a flag of SPECIAL is handled as any other. False: the message was taken,
+ * because it is not wanted any more or belongs to a lease. */
 __attribute__((noinline)) static bool is_usual(struct actor *actor, struct message *message,
                                                struct turn_context *context)
 {

@@ -12,7 +12,7 @@
 
 #include <weir/choices.h>
 
-/* What happens to what fails: to workers, or to member pools that escalate. */
+/* How failed workers, or member pools that escalate, are restarted. */
 struct restart {
     uint32_t max;            /* failures within `within_ms` that are replaced at once */
     uint64_t within_ms;      /* 0, of a pool: all fields are as usual */
@@ -21,7 +21,7 @@ struct restart {
     uint32_t then; /* enum weir_restart_then; 0 = keep trying */
 };
 
-/* What happens to workers that leave. */
+/* How workers are removed. */
 struct removal {
     uint32_t mode;       /* enum weir_remove */
     uint64_t timeout_ms; /* for leaving workers, and for all at the end; 0 = no time-out */

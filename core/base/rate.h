@@ -60,7 +60,8 @@ uint32_t bucket_borrow(struct bucket *bucket, uint64_t now_ns, uint32_t wanted);
 /* Ends a loan of `lent` tokens, of which messages have used `used`. */
 void bucket_return(struct bucket *bucket, uint64_t now_ns, uint32_t lent, uint32_t used);
 
-/* When `count` tokens, at least 1, may be borrowed if nobody else borrows: `now_ns` or later. */
+/* The time at which `count` tokens, at least 1, can be borrowed if there is no other borrower:
+ * `now_ns` or later. */
 uint64_t bucket_due_ns(struct bucket *bucket, uint64_t now_ns, uint32_t count);
 
 /* Sets another rate. The bucket keeps its whole tokens, up to the new burst. */

@@ -59,7 +59,7 @@ void report_finish(struct report *report);
 WEIR_PRINTF(4, 5)
 void report_add(struct report *report, const struct mark *mark, const char *path,
                 const char *format, ...);
-/* As report_add, for what is allowed but probably not meant. */
+/* As report_add, for text that is allowed but probably a mistake. */
 WEIR_PRINTF(4, 5)
 void report_warn(struct report *report, const struct mark *mark, const char *path,
                  const char *format, ...);

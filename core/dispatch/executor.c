@@ -406,8 +406,8 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
 {
     bool is_alone = !atomic_load_explicit(&executor->lifo, memory_order_relaxed) &&
                     ring_count(&executor->ring) == 0;
-    /* What was queued here may be in the global queue by now (see theft_hand_over), and runs before
-     * the next turn of this actor. */
+    /* Actors that were queued here may be in the global queue by now (see theft_hand_over); they
+     * run before the next turn of this actor. */
     bool goes_behind = is_alone && present_beat(executor) != executor->beat_seen;
 
     if (goes_behind || !ring_push(&executor->ring, schedulable))

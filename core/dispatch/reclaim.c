@@ -151,7 +151,8 @@ static bool advance_locked(struct reclaim *reclaim)
     if (reclaim->seen_below < reclaim->reader_count)
         return false;
     reclaim->seen_below = 0;
-    /* [Q1] release, [Q3] seq_cst: what the readers unpublished before they announced `epoch`. */
+    /* [Q1] release, [Q3] seq_cst: covers all objects that readers unpublished before they announced
+     * `epoch`. */
     atomic_store_explicit(&reclaim->epoch, epoch + 1, memory_order_seq_cst);
     return true;
 }

@@ -6,8 +6,8 @@
  * sleeps, or is inside a callback that may block, is *offline* and delays nothing. Retired memory
  * is freed once every reader has been quiescent or offline since.
  *
- * Retiring: each thread has a list of its own for what it retires, so a retirement costs no
- * atomic operation; `reader_poll` notes the epoch of the list and frees what has come of age.
+ * Retiring: each thread has its own list of retired objects, so a retirement costs no atomic
+ * operation; `reader_poll` notes the epoch of the list, and frees it when no reader can reach it.
  *
  * The epoch: all readers read it between two turns, so it is written once in a grace period, not
  * once for each list. It grows by 1 when every online reader has seen the present one. A poll
@@ -104,8 +104,8 @@ bool reader_poll(struct reader *reader);
 
 static inline void reader_quiescent(struct reader *reader)
 {
-    /* [Q1] acquire pairs with the release in advance: what was unpublished before it is out of our
-     * reach. */
+    /* [Q1] acquire pairs with the release in advance: this reader cannot reach objects that were
+     * unpublished before. */
     uint64_t epoch = atomic_load_explicit(&reader->reclaim->epoch, memory_order_acquire);
 
     /* [Q2] release pairs with the scan: our reads come before. */

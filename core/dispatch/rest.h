@@ -1,8 +1,8 @@
 /*
- * dispatch/rest.h - tells the program, and the timekeeper, when a thread wakes.
+ * dispatch/rest.h - notifies the program and the timekeeper when a thread wakes.
  *
- * A program that has nothing to look at while all threads sleep rests, and asks for one call when
- * the first of them wakes. Any thread.
+ * A program that only needs to look while threads run rests while all threads sleep: it requests
+ * one call at the first wake-up. Any thread.
  */
 #ifndef DISPATCH_REST_H
 #define DISPATCH_REST_H

@@ -28,7 +28,7 @@ struct ring {
     _Atomic(struct schedulable *) slots[RING_CAPACITY]; /* owner writes, all read */
 };
 
-/* What a thread remembers of the ring of another. Zeroed: nothing. */
+/* An observation of another thread's ring. Zeroed: none yet. */
 struct ring_note {
     uint64_t since_ns;
     uint32_t tail; /* at that time */

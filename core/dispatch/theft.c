@@ -91,8 +91,8 @@ struct schedulable *theft_take_own_lifo(struct executor *executor)
     return has_lifo(executor) ? exchange_lifo(executor) : NULL;
 }
 
-/* True when the owner is in a turn. Acquire pairs with the release in run_turn: what the owner did
- * before the turn is visible. */
+/* True when the owner is in a turn. Acquire pairs with the release in run_turn: the owner's writes
+ * before the turn are visible. */
 static bool is_in_turn(struct executor *executor)
 {
     return atomic_load_explicit(&executor->turns, memory_order_acquire) & 1;

@@ -85,8 +85,8 @@ static inline struct schedulable *theft_take_lifo(struct executor *executor)
     /* Acquire: after a raid its result is visible. */
     if (__builtin_expect(atomic_load_explicit(&executor->raided, memory_order_acquire), false))
         return theft_take_own_lifo(executor);
-    /* Relaxed, both: nobody else changes it between two turns. [L2] The release of `turns` that
-     * begins the next turn publishes the store. */
+    /* Relaxed, both: only this thread changes it between two turns. [L2] The release of `turns`
+     * that begins the next turn publishes the store. */
     schedulable = atomic_load_explicit(&executor->lifo, memory_order_relaxed);
     if (schedulable)
         atomic_store_explicit(&executor->lifo, NULL, memory_order_relaxed);

@@ -6,7 +6,7 @@
 
 #define NO_ROOM_MS 10000u /* the default of the longest pause between two opens */
 
-/* Of struct weir_runtime_options: what it had before `log_level`. */
+/* The size of struct weir_runtime_options before `log_level` was added. */
 #define OPTIONS_SIZE_MIN offsetof(struct weir_runtime_options, log_level)
 #define LEVELS_MAX WEIR_LOG_UP_TO(WEIR_LOG_DEBUG)
 

@@ -10,10 +10,10 @@
 #define CHOICES_OF(list) (0u list(CHOICES_ONE))
 #define CHOICES_ONE(name, number, word) +1u
 
-/* What the options of pools and actors have in common. */
+/* The common part of the options of pools and actors. */
 struct use_options {
     const struct weir_behaviour *behaviour; /* borrowed until return */
-    uint32_t behaviour_size;                /* what the program knows of it */
+    uint32_t behaviour_size;                /* of the struct in the program's headers */
     const void *settings; /* borrowed; until the last use, if the use gets a `release` */
     uint32_t redeliver_max;
     const struct restart *restart; /* borrowed until return; NULL = as usual */

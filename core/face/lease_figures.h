@@ -1,5 +1,5 @@
 /*
- * face/lease_figures.h - who uses the workers of a pool that gives leases, and who waits for one.
+ * face/lease_figures.h - figures of a pool that gives leases: its leases, holders and takers.
  *
  * A part of weir_core.h, through which the host and libweir include it. Any thread.
  */
@@ -43,8 +43,8 @@ void pool_look_at_leases(struct pool *pool, struct pool_leases *out);
 /* Lists the open leases: fills up to `max`, and returns how many it has filled. */
 uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t max);
 
-/* Lists who waits, the first first: fills up to `max`, and returns how many it has filled. 0 = the
- * program. */
+/* Lists the PIDs of waiting takers, oldest first: fills up to `max`, and returns the number of
+ * filled elements. PID 0 = the program. */
 uint32_t pool_list_takers(struct pool *pool, weir_pid *out, uint32_t max);
 
 /* For pages and metrics, such as "returned". Static. */

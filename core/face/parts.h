@@ -22,10 +22,10 @@ struct wiring_slot;
 #define PLACE_PATH_MAX 128   /* of a pool, source or actor; with the end of the text */
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
 
-/* What a pool of pools does by default: it opens members again a few times, then asks the pool
+/* The default of a pool of pools: opens members again a few times, then escalates to the pool
  * above. */
 void escalation_usual(struct restart *out);
-/* What a pool of workers does by default: it keeps trying. */
+/* The default of a pool of workers: keeps trying. */
 void restart_usual(struct restart *out);
 
 struct spec_options {
@@ -40,8 +40,8 @@ struct spec_options {
     void *owner;
 };
 
-/* What workers are made of: one behaviour with its settings and bounds. Counted, immutable. One
- * reference. WEIR_ENOMEM. */
+/* Makes a spec, from which workers are made: a behaviour with its settings and bounds. Counted,
+ * immutable. Returns one reference. WEIR_ENOMEM. */
 int spec_make(struct runtime *runtime, const struct spec_options *options, struct spec **out);
 /* NULL is allowed. */
 void spec_unref(struct spec *spec);
@@ -62,7 +62,7 @@ int wiring_keep_rates(struct wiring *wiring, struct wiring_slot *slot);
 /* Gives an output a rate, for all that emit there together; before the wiring is used. The rate is
  * valid (base/rate.h), or without messages: none. WEIR_ENOMEM. */
 int wiring_set_rate(struct wiring *wiring, uint32_t output, const struct rate *rate);
-/* NULL is allowed. Only when it was never published, or nobody reads any more. */
+/* NULL is allowed. Only if the wiring was never published, or has no reader any more. */
 void wiring_destroy(struct wiring *wiring);
 
 #endif

@@ -136,7 +136,7 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
 /* As pool_resize, by `count` workers more or fewer. */
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
 
-/* Who changes the number of workers. */
+/* The cause of a change of the number of workers. */
 enum resize_by {
     RESIZE_BY_SCALE,    /* the pool itself, by its law */
     RESIZE_BY_OPERATOR, /* `weir scale` */
@@ -150,8 +150,8 @@ enum resize_by {
 /* For logs and metrics. */
 const char *resize_by_name(enum resize_by by);
 
-/* Counts and logs who resized a pool, if that changed anything. `who` NULL = the name of `by`.
- * Borrows all of it. */
+/* Counts and logs a resize that changed the number of workers. `who`: for the log; NULL = the name
+ * of `by`. Borrows all arguments. */
 void resize_report(struct pool *pool, enum resize_by by, const char *who,
                    const struct weir_resized *resized);
 
@@ -162,7 +162,7 @@ uint64_t pool_resizes(const struct pool *pool, enum resize_by by);
  * thread, in a read section. WEIR_EINVALID: it has none. WEIR_ECLOSED: the pool closes. */
 int pool_scale_auto(struct pool *pool, struct executor *executor);
 
-/* What the pool does by itself. */
+/* How the pool resizes itself. */
 struct pool_scaling {
     struct scale scale;
     bool suspended; /* by a resize, until pool_scale_auto or a reload */
@@ -178,7 +178,8 @@ struct pool_law_answer {
     const char *cause; /* static */
 };
 
-/* What the law of `settings` says to the pool's present figures. Changes no size. Any thread. */
+/* Applies the law of `settings` to the pool's present figures, and only returns the result: the
+ * size does not change. Any thread. */
 void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
                       struct pool_law_answer *out);
 
@@ -239,11 +240,11 @@ struct pool_opening {
     uint32_t open;
     uint32_t starting;
     uint32_t failed;
-    int status;                     /* of one that failed */
+    int status;                     /* of one worker or manager that failed */
     char path[PLACE_PATH_MAX];      /* its path */
     bool manager;                   /* it is the pool's manager */
     bool manager_starts;            /* the pool's manager is one of `starting` */
-    char reason[ACTOR_DETAIL_SIZE]; /* what it said; "" = nothing */
+    char reason[ACTOR_DETAIL_SIZE]; /* its weir_reason; "" = none */
 };
 /* Of this pool and below. Adds to `out`, which the caller has cleared. */
 void pool_opening(struct pool *pool, struct pool_opening *out);

@@ -70,7 +70,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out);
 int runtime_start(struct runtime *runtime);
 
 /*
- * Stops the threads after their present turns and waits for them; what is queued stays queued.
+ * Stops the threads after their present turns and waits for them; queued messages stay queued.
  * Not on a dispatcher thread: WEIR_EDEADLK.
  */
 int runtime_stop(struct runtime *runtime);

@@ -19,10 +19,10 @@ struct long_turn {
     char name[DISPATCHER_NAME_MAX]; /* of the dispatcher */
     uint32_t number;                /* of the dispatcher */
     uint32_t thread;
-    uint64_t watched_ns; /* how long it has been seen to last; late by the time between two looks */
+    uint64_t watched_ns; /* observed duration; too short by up to the time between two looks */
 };
 
-/* What turns were seen; used by one thread. WEIR_ENOMEM. Returns owned. */
+/* Makes a record of the observed turns, for one thread. WEIR_ENOMEM. Returns owned. */
 int long_turns_create(struct runtime *runtime, struct long_turns **out);
 /* NULL is allowed. */
 void long_turns_destroy(struct long_turns *turns);
@@ -39,7 +39,7 @@ bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t n
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value);
 
-/* Whose turn it is; texts are borrowed, on the thread itself, while the turn lasts. */
+/* The worker of a turn. Texts are borrowed, on the thread itself, while the turn lasts. */
 struct turn_note {
     const char *path;
     const char *plugin;

@@ -9,13 +9,13 @@
 /* `open` counts down by release, and the last one acquires [J1]: it reads what the others wrote. */
 struct join {
     _Atomic uint32_t open;
-    _Atomic bool is_dead; /* claimed by the first one that is dead */
+    _Atomic bool is_dead; /* set by the first message that is dead */
     _Atomic bool is_lost; /* a dead letter is not stored */
     uint16_t attempt;     /* const, as are the next three: of the first message */
     uint32_t origin_life;
     weir_pid origin;
     uint64_t token;
-    uint32_t reason; /* written by whoever claimed `is_dead` */
+    uint32_t reason; /* written by the thread that has set `is_dead` */
     char detail[JOIN_DETAIL_SIZE];
 };
 

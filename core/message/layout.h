@@ -20,11 +20,11 @@ struct cache;
 /* Kinds beyond those of weir/message.h: they never reach a behaviour. */
 enum message_kind {
     MESSAGE_REPLY = 16,       /* answers a request; `status` is the result */
-    MESSAGE_LINK = 17,        /* "tell me by WEIR_EXIT when you end" */
-    MESSAGE_UNLINK = 18,      /* takes that back */
-    MESSAGE_MONITOR = 19,     /* "tell me by WEIR_DOWN when you end" */
-    MESSAGE_DEMONITOR = 20,   /* takes that back */
-    MESSAGE_SETTLED = 21,     /* tells an origin the outcome of its message; see origin.h */
+    MESSAGE_LINK = 17,        /* adds a link: the end of either actor sends WEIR_EXIT */
+    MESSAGE_UNLINK = 18,      /* removes the link */
+    MESSAGE_MONITOR = 19,     /* adds a monitor: the receiver's end sends WEIR_DOWN */
+    MESSAGE_DEMONITOR = 20,   /* removes the monitor */
+    MESSAGE_SETTLED = 21,     /* notifies an origin of the outcome of its message; see origin.h */
     MESSAGE_PORT_REPLY = 22,  /* from a plugin's thread: the reply to a kept request */
     MESSAGE_PORT_SETTLE = 23, /* from a plugin's thread: settle a kept message */
     MESSAGE_INSPECT = 24,     /* a request for items; data: their names, each with its NUL */

@@ -134,8 +134,8 @@ bool mailbox_bytes_full(struct mailbox *mailbox)
 
 /*
  * Takes `size` of the bytes that may wait; false: they would be too many. Relaxed, as give_bytes:
- * the bytes are a count, and read-modify-writes never lose one. Who has to see what a turn gave
- * back has read the word that the turn wrote after it.
+ * the bytes are a count, and read-modify-writes never lose one. A thread that must see the bytes
+ * that a turn gave back has read the word that the turn wrote afterwards.
  */
 static bool take_bytes(struct mailbox *mailbox, uint64_t size, uint64_t limit)
 {

@@ -203,7 +203,7 @@ static inline uint32_t mailbox_serial(uint64_t word)
     return (uint32_t)(word >> MAILBOX_SERIAL_SHIFT);
 }
 
-/* Parts of mailbox_take: the first message of the queue, and what a message with a weight needs. */
+/* Parts of mailbox_take: take the first message of the queue; give back a message's bytes. */
 struct message *mailbox_take_linked(struct mailbox *mailbox);
 void mailbox_unweigh(struct mailbox *mailbox, struct message *message);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* 255 blocks: to get one costs a fraction of what the first write to its pages costs. */
+/* 255 blocks: a slab's allocation costs a fraction of the first writes to its pages. */
 #define SLAB_BYTES ((size_t)32 << 10)
 /* malloc puts its own header before the next slab, which begins at a multiple of SLAB_BYTES. */
 #define SLAB_USED (SLAB_BYTES - SLAB_BLOCK)

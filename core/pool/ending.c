@@ -45,7 +45,7 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     pool_give_up_name(pool, executor);
     wait_queue_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0) {
-        /* Relaxed: its creator, who may release it, sees it ended before that. */
+        /* Relaxed: the creator releases the pool only after it has seen the end. */
         atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
         nesting_lose(pool);
     }

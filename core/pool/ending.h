@@ -8,7 +8,7 @@
 
 #include "pool/pool.h"
 
-/* What pool_remove does before it closes the pool: a worker of a marked pool, or of a pool in it,
+/* The first step of pool_remove: marks the pool. A worker of a marked pool, or of a pool in it,
  * hands its backlog to no marked pool. */
 void pool_mark_removed(struct pool *pool);
 

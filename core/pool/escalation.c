@@ -66,7 +66,7 @@ static void log_decision(struct pool *pool, const struct pool *member, uint32_t 
         [BACKOFF_AT_ONCE] = "opened again",
         [BACKOFF_PAUSE] = "opened again after a pause",
         [BACKOFF_STOP] = "stopped until a reload or `weir restart`",
-        [BACKOFF_ESCALATE] = "the pool above is asked",
+        [BACKOFF_ESCALATE] = "the pool above decides",
     };
     const char *effect = answer == BACKOFF_ESCALATE && !pool->parent ? "the program is to end"
                                                                      : effects[answer];

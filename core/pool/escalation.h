@@ -23,8 +23,8 @@ struct executor;
 struct pool;
 struct restart;
 
-/* Who decides if a worker fails too often now. A worker that leaves does not escalate, nor does one
- * in a pool on trial, which a reload may still undo. Any thread. */
+/* The appeal of a worker that fails too often now. A leaving worker does not escalate. Nor does a
+ * worker in a pool on trial, because a reload may still undo the pool. Any thread. */
 enum appeal escalation_appeal(struct place *place);
 
 /* A worker stays closed, and its pool escalates. In the worker's own turn, without locks. */

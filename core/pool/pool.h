@@ -70,8 +70,8 @@ struct outlets {
 
 /* Bits of pool->elastic. */
 #define ELASTIC_ON 1u     /* the first idle worker gets a message, so that the last are unused */
-#define ELASTIC_SENSES 2u /* senders ask for looks */
-#define ELASTIC_STUCK 4u  /* workers fail to open: other pools of its group are asked first */
+#define ELASTIC_SENSES 2u /* senders request looks */
+#define ELASTIC_STUCK 4u  /* workers fail to open: another pool of its lease group grows first */
 
 /* Of a pool that resizes itself: elastic.h, scaler.h. */
 struct scaler {
@@ -91,7 +91,7 @@ struct scaler {
 /* Of growth: rebalance.h. */
 struct rebalancing {
     uint32_t opening; /* lock: places that are FRESH_OPENING */
-    uint32_t opened;  /* lock: fresh ones that have opened since the members were asked */
+    uint32_t opened;  /* lock: fresh ones that have opened since members last gave messages */
 };
 
 /*
@@ -151,7 +151,7 @@ struct pool {
     uint32_t target;                   /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */
-    struct age age;                    /* lock: of what waits in its queue */
+    struct age age;                    /* lock: of the messages in its queue */
     struct message_list outcomes;      /* lock: requested and not sent yet; see outcome.h */
     struct ledger_reading gone;        /* lock: of places that have ended */
     uint64_t gone_restarts;            /* lock */

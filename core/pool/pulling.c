@@ -25,11 +25,11 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
 
 static void set_waiting_locked(struct pool *pool)
 {
-    /* Relaxed: a hint that tells when the lock is worth taking; see pulling_pass_on. */
+    /* Relaxed: a hint whether the lock is worth taking; see pulling_pass_on. */
     atomic_store_explicit(&pool->owner.waiting, pool->pull.messages.count, memory_order_relaxed);
 }
 
-/* --- who sleeps ------------------------------------------------------------------------------ */
+/* --- idle workers ---------------------------------------------------------------------------- */
 
 static void forget_idle_locked(struct pull_queue *pull, struct place *place)
 {

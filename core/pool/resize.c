@@ -440,7 +440,7 @@ int resize_set_locked(struct pool *pool, struct executor *executor, int64_t want
     return status;
 }
 
-/* By somebody else than the pool itself. */
+/* A resize that the pool's own law did not cause. */
 static int resize_by_hand_locked(struct pool *pool, struct executor *executor, int64_t wanted,
                                  struct weir_resized *out)
 {

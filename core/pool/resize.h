@@ -39,7 +39,7 @@ uint32_t resize_count_locked(struct pool *pool);
  * them. */
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor);
 
-/* Sets the target as pool_resize does, whoever wants it. */
+/* Sets the target as pool_resize does, for every cause of a resize. */
 int resize_set_locked(struct pool *pool, struct executor *executor, int64_t wanted,
                       struct weir_resized *out);
 

@@ -27,7 +27,7 @@ struct attempt {
     struct executor *executor;
     struct message *message;
     struct message_list *left; /* copies of a broadcast that found no room; NULL: refused */
-    struct actor *taker;       /* the worker that has it; NULL: a queue has it, or nobody */
+    struct actor *taker;       /* the worker that accepted it; NULL: a queue, or none */
     bool woke;                 /* that worker was idle */
     struct scan scan;
 };

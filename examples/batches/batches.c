@@ -72,7 +72,7 @@ static bool set_group(struct reader *reader, struct weir_port_group *group)
     return !ends;
 }
 
-/* Runs the checks. Afterwards no task is open, so nobody uses `checks`. True: all numbers are
+/* Runs the checks. Afterwards no task is open, so no task uses `checks`. True: all numbers are
  * prime. */
 static bool run(const struct reader *reader, struct weir_port_group *group, struct check *checks,
                 size_t count)

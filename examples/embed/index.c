@@ -99,7 +99,7 @@ static void close_actor(struct weir_self *self, void *state_, int reason)
 
 const struct weir_behaviour index_behaviour = {
     .name = "index",
-    .summary = "collects what was packed, and writes the index",
+    .summary = "collects the packed files, and writes the index",
     .state_size = sizeof(struct state),
     .flags = WEIR_BLOCKING,
     .open = open_actor,

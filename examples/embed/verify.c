@@ -77,7 +77,7 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
 
 const struct weir_behaviour verify_behaviour = {
     .name = "verify",
-    .summary = "unpacks what was written and compares",
+    .summary = "unpacks the written file and compares",
     .state_size = sizeof(struct state),
     .flags = WEIR_BLOCKING,
     .open = open_worker,

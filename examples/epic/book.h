@@ -2,7 +2,7 @@
  * book.h - the Epics in the database: how far each is settled, and which pieces failed.
  *
  * At most one Epic is unfinished. Its *mark* is the number of a piece: that piece and all before it
- * are settled. What the book says survives a failure of the master and a crash of the host.
+ * are settled. The book survives a failure of the master and a crash of the host.
  */
 #ifndef BOOK_H
 #define BOOK_H

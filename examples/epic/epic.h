@@ -1,9 +1,9 @@
 /*
- * epic.h - what the master, its workers and those who ask for an Epic send each other.
+ * epic.h - the messages between requesters, the master and its workers.
  *
  * An Epic is a message of text, `NAME: QUERY`: a SELECT whose column `id` holds the numbers of the
- * pieces. The reply comes when each piece is settled, as text. A request that is refused gets
- * WEIR_EREJECTED with one of the reasons below at the beginning of its detail.
+ * pieces. The reply, a text, is sent when every piece is settled. A refused request is answered
+ * with WEIR_EREJECTED; the detail begins with one of the reasons below.
  */
 #ifndef EPIC_H
 #define EPIC_H

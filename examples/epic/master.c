@@ -1,6 +1,6 @@
 /*
  * The behaviour epic.master: a source that takes Epics, one at a time, and sends their pieces to
- * the workers as they become free. What it must not forget is in the database: see book.h.
+ * the workers as they become free. All state that must survive is in the database: see book.h.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static int master_open(struct weir_self *self, const void *settings, void *memor
     return 0;
 }
 
-/* What is settled is written down. What is still under way is sent again by the next master. */
+/* Writes the settled pieces to the book. The next master sends the other pieces again. */
 static void master_close(struct weir_self *self, void *memory, int reason)
 {
     struct state *state = memory;
@@ -125,7 +125,7 @@ static void reply(struct weir_self *self, const struct state *state, const struc
         return;
     memcpy(message->data, text, (size_t)size);
     if (weir_reply(self, request, message) != 0)
-        weir_message_free(self, message); /* nobody waits any more */
+        weir_message_free(self, message); /* the request has ended */
 }
 
 static bool has_worker(struct weir_self *self)

@@ -265,7 +265,7 @@ static void test_next_master_goes_on_at_the_mark(void)
     settle(first, 2, WEIR_OUTCOME_DONE, ""); /* behind one that is not settled */
     CU_ASSERT_EQUAL(weir_kit_produce(first, 0), WEIR_MORE);
     CU_ASSERT_EQUAL(query("SELECT mark FROM epics"), 10);
-    CU_ASSERT_EQUAL(weir_kit_leave(first), WEIR_END); /* the requester is told */
+    CU_ASSERT_EQUAL(weir_kit_leave(first), WEIR_END); /* the requester gets a reply */
     CU_ASSERT_EQUAL(weir_kit_settled_count(first, WEIR_REJECT), 1);
     CU_ASSERT_EQUAL(weir_kit_destroy(first), 0);
 

@@ -119,12 +119,12 @@ static void next_step(struct weir_self *self, struct state *state)
         end_lease(self, state, WEIR_DONE, WEIR_RETRY);
 }
 
-/* Whatever the transaction has done so far, the connection rolls it back. */
+/* Ends the transaction: the connection rolls back all of its statements. */
 static void fail_step(struct weir_self *self, struct state *state, const struct weir_reply *reply)
 {
     bool forbidden = reply->status == WEIR_EREJECTED &&
                      strncmp(reply->detail, FORBIDDEN, strlen(FORBIDDEN)) == 0;
-    /* A statement that has not answered in time may still run: nobody else wants to wait for it. */
+    /* A statement that has not answered in time may still run: the next holder must not wait. */
     int how = reply->status == WEIR_ETIMEOUT ? WEIR_FAIL : WEIR_DONE;
 
     if (forbidden)

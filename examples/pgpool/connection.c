@@ -1,6 +1,6 @@
 /*
  * The behaviour pgpool.connection: a worker holds one connection to PostgreSQL, and runs the
- * statements of its holder. Beside the lease it answers single statements of anybody.
+ * statements of its holder. Without a lease any sender can request single statements.
  */
 #include <libpq-fe.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct state {
     uint64_t statements;
 };
 
-/* The first line of what libpq says, which begins with the reason. */
+/* The first line of libpq's error message, which begins with the reason. */
 static void give_reason(struct weir_self *self, const char *code, const char *said)
 {
     weir_reason(self, "%s%s%.*s", code, *code ? " " : "", (int)strcspn(said, "\n"), said);
@@ -96,7 +96,7 @@ static int connection_taken(struct weir_self *self, void *memory)
     return 0;
 }
 
-/* What the holder has left open is not done. */
+/* Rolls back a transaction that the holder has left open. */
 static bool roll_back(struct state *state)
 {
     return PQtransactionStatus(state->connection) == PQTRANS_IDLE || run(state, "ROLLBACK");

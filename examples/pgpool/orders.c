@@ -8,7 +8,7 @@
 
 #define OUTPUT_OUT 0u
 #define WINDOW 256u  /* unsettled transfers at a time */
-#define REST_MS 100u /* before what failed is sent again */
+#define REST_MS 100u /* the pause before failed transfers are sent again */
 
 struct settings {
     uint64_t count;
@@ -28,7 +28,7 @@ struct place {
     enum place_use use;
 };
 
-/* What a successor needs. */
+/* The position that a successor gets. */
 struct position {
     uint64_t next;
     uint64_t made;
@@ -183,7 +183,7 @@ static void orders_settled(struct weir_self *self, void *memory, const struct we
     }
 }
 
-/* What is still under way is sent again, too: no transfer is made twice. */
+/* Transfers that are under way are sent again, too: no transfer is made twice. */
 static void orders_close(struct weir_self *self, void *memory, int reason)
 {
     struct state *state = memory;

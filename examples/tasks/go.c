@@ -1,4 +1,4 @@
-/* The program, and what its parts share: go.h. */
+/* The program, and the tasks that its parts share: go.h. */
 #include <sched.h>
 
 #include "go.h"
@@ -26,7 +26,7 @@ int fail(struct weir_task *task, void *argument)
     return 7;
 }
 
-/* Works until nobody wants the result. */
+/* Works until the result is not wanted any more. */
 int work_while_wanted(struct weir_task *task, void *argument)
 {
     (void)argument;

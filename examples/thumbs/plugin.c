@@ -46,7 +46,7 @@ static const struct weir_behaviour behaviours[] = {
     },
     {
         .name = "report",
-        .summary = "prints what became of each picture; exits with 1 if any failed",
+        .summary = "prints the result of each picture; exits with 1 if any failed",
         .state_size = sizeof(struct report),
         .open = report_open,
         .handle = report_handle,

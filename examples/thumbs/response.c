@@ -22,7 +22,7 @@ int response_send(struct weir_self *self, const struct weir_message *request,
     memcpy(reply->data, head, head_size);
     if (response->size > 0)
         memcpy((char *)reply->data + head_size, response->body, response->size);
-    /* A request that its client gave up takes no reply, and nobody waits for one. */
+    /* The client may have gone: then the request takes no reply, and needs none. */
     if (weir_reply(self, request, reply) != 0)
         weir_message_free(self, reply);
     return WEIR_DONE;

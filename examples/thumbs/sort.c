@@ -118,6 +118,6 @@ const struct weir_output sort_outputs[] = {
     { .name = "small", .help = "pictures of few pixels, as thumbs.picture/1", .required = true },
     { .name = "large", .help = "pictures of many pixels", .required = true },
     { .name = "any", .help = "drawings, which have no pixels of their own", .required = true },
-    { .name = "failed", .help = "what is no picture, as thumbs.result/1", .required = true },
+    { .name = "failed", .help = "files that are no picture, as thumbs.result/1", .required = true },
     { 0 },
 };

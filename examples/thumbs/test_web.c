@@ -1,6 +1,6 @@
 /*
- * Goal: a request with a picture is answered with its thumbnail; another request is answered with
- * what is wrong with it; the page is given as the file has it.
+ * Goal: the reply to a picture is its thumbnail; the reply to a bad request names the mistake; the
+ * reply to a request for the page is the file, unchanged.
  * Method: pictures made in memory; <weir/testkit.h> stands in for the host and the HTTP server.
  */
 #include <stdlib.h>

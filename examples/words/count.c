@@ -161,7 +161,7 @@ static void count_close(struct weir_self *self, void *memory, int reason)
 }
 
 static const struct weir_output count_outputs[] = {
-    { .name = "totals", .help = "what the shard counted, as words.totals/1", .required = true },
+    { .name = "totals", .help = "the counts of the shard, as words.totals/1", .required = true },
     { 0 },
 };
 

@@ -193,7 +193,7 @@ static const struct weir_option report_options[] = {
 
 const struct weir_behaviour words_report = {
     .name = "report",
-    .summary = "adds up what the shards counted, and prints it",
+    .summary = "adds up the counts of the shards, and prints them",
     .options = report_options,
     .settings_size = sizeof(struct report_settings),
     .state_size = sizeof(struct report),

@@ -46,7 +46,7 @@ struct variable {
     const char *text;
 };
 
-/* The parsed arguments, and what is derived from them. */
+/* The parsed arguments, and values derived from them. */
 struct request {
     const struct invocation *invocation;
     const char *name;

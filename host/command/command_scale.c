@@ -135,7 +135,7 @@ static int wait_until_wide(const struct request *request, const char *pool)
     while ((code = look(request, pool, &width)) == EX_OK && !is_wide(&width)) {
         if (clock_now_ns(&clock) >= due_ns)
             return tell_not_wide(request, pool, &width);
-        (void)poll(NULL, 0, LOOK_MS); /* nobody wakes a command */
+        (void)poll(NULL, 0, LOOK_MS); /* a command gets no wake-up */
     }
     return code;
 }

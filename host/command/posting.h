@@ -68,7 +68,7 @@ void posting_advance(struct posting *posting, uint64_t count);
 
 /* Gives the messages to come the whole time-out. */
 void posting_start_clock(struct posting *posting);
-/* What is left of it. */
+/* The rest of the time-out. */
 uint64_t posting_left_ms(const struct posting *posting);
 /* Pauses before another attempt. False: the answer is not that there is no room now, or the time is
  * over. */

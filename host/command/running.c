@@ -83,7 +83,7 @@ void running_leave_threads_behind(struct host *host, int code)
 static void leave_at_once(struct host *host, const char *event, int code)
 {
     log_answer(logger_sink(host->logger), WEIR_LOG_ERROR, "host", event,
-               weir_str("effect", "what was left is lost"));
+               weir_str("effect", "unfinished messages are lost"));
     (void)printer_flush(&host->printing.printer, PRINTING_TIMEOUT_MS);
     accounts_log_ledger(&host->assembly, NULL);
     running_leave_threads_behind(host, code);
@@ -118,7 +118,7 @@ static void on_stop(void *context, uint32_t count)
     log_answer(logger_sink(host->logger), WEIR_LOG_INFO, "host", "stopping",
                weir_uint("unfinished_sources", totals.unfinished_sources),
                weir_uint("waiting", totals.accepted - totals.settled),
-               weir_str("effect", "finishing what was accepted; a second signal ends at once"));
+               weir_str("effect", "finishing accepted messages; a second signal ends at once"));
     finish(host);
 }
 
@@ -133,7 +133,7 @@ static void serve_sockets(struct host *host)
 {
     if (control_collect(host->control) != 0)
         log_event(logger_sink(host->logger), WEIR_LOG_ERROR, "control", "socket cannot be served",
-                  weir_str("effect", "nobody can ask this host; restart it"));
+                  weir_str("effect", "no command reaches this host; restart it"));
 }
 
 /* Everything has ended: waits until the printed text is written, within the time for the end. */

@@ -51,7 +51,7 @@ struct host {
     struct config_files files; /* as they were at the first read */
     struct cpu_watch cpu_watch;
     struct notify *notify;               /* NULL: no service manager */
-    struct heartbeat *heartbeat;         /* NULL: nobody expects a beat */
+    struct heartbeat *heartbeat;         /* NULL: no beat is expected */
     struct stuck_progress progress_seen; /* at the last beat */
     struct unserved unserved;
     uint64_t rests_since_ms; /* since when all threads sleep; 0 = one may be awake */

@@ -28,7 +28,7 @@ struct control_listener {
 
 struct control {
     struct control_setup setup;
-    pthread_mutex_t lock;              /* of what other threads offer */
+    pthread_mutex_t lock;              /* of offers by other threads */
     struct list offered;               /* lock: by other threads */
     struct control_listener *youngest; /* lock: offered last, or listening; NULL = none so far */
     struct list listening;             /* the present one, and those whose handle is being closed */

@@ -30,7 +30,7 @@ static void lose(struct printer *printer, size_t size, const char *reason)
     if (!atomic_exchange_explicit(&printer->failing, true, memory_order_relaxed))
         log_event(printer->sink, WEIR_LOG_ERROR, "host", "standard output cannot be written",
                   weir_str("reason", reason),
-                  weir_str("effect", "what workers print is lost until it can; told at the end"));
+                  weir_str("effect", "lost output is counted and logged at the end"));
 }
 
 /* Runs on the printer's thread; without one, under the lock. */

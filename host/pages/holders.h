@@ -1,5 +1,5 @@
 /*
- * pages/holders.h - the names of those who hold leases or wait for one.
+ * pages/holders.h - the names of the actors that hold leases or wait for one.
  */
 #ifndef HOST_PAGES_HOLDERS_H
 #define HOST_PAGES_HOLDERS_H

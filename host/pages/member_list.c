@@ -105,7 +105,7 @@ static void print_member(const struct listing *listing, const struct listed *lis
     (void)fputc('\n', listing->stream);
 }
 
-/* A line of those who wait for a worker of the pool. */
+/* A line with the takers that wait for a worker of the pool. */
 static void print_takers(const struct listing *listing, struct pool *pool)
 {
     weir_pid takers[TAKERS_MAX + 1];

@@ -53,7 +53,7 @@ static void write_messages(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_messages_total";
 
-    metric_lines_begin(stream, name, "counter", "Messages of a pool by what became of them.");
+    metric_lines_begin(stream, name, "counter", "Messages of a pool by outcome.");
     for (uint32_t i = 0; i < looks->count; i++) {
         const struct overview_pool *pool = &looks->pools[i];
 
@@ -122,8 +122,7 @@ static void write_resizes(FILE *stream, const struct looks *looks)
 {
     const char *name = "weir_pool_resizes_total";
 
-    metric_lines_begin(stream, name, "counter",
-                       "Changes of a pool's number of workers by who made them.");
+    metric_lines_begin(stream, name, "counter", "Changes of a pool's number of workers by cause.");
     for (uint32_t i = 0; i < looks->count; i++)
         for (int by = 0; !looks->pools[i].settings->nested && by < RESIZE_BY_COUNT; by++)
             pool_figure(stream, name, &looks->pools[i], "by", resize_by_name((enum resize_by)by),
@@ -198,7 +197,7 @@ static void write_sources_locked(const struct overview *overview, FILE *stream)
     const struct settings *settings = overview->assembly->shared->settings;
     const char *name = "weir_source_messages_total";
 
-    metric_lines_begin(stream, name, "counter", "Messages of a source by what became of them.");
+    metric_lines_begin(stream, name, "counter", "Messages of a source by outcome.");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source_figures figures;
 
@@ -258,7 +257,7 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
     metric_lines_begin(stream, "weir_threads_spare", "gauge",
                        "Spare threads that work in their place.");
     fprintf(stream, "weir_threads_spare %" PRIu32 "\n", stuck_look(overview).spares);
-    metric_lines_begin(stream, "weir_build_info", "gauge", "1; what runs here.");
+    metric_lines_begin(stream, "weir_build_info", "gauge", "1; the version of this host.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,
             WEIR_ABI_MAJOR, WEIR_ABI_MINOR);
 }

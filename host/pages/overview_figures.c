@@ -31,7 +31,7 @@ static const struct figure figures[] = {
 /* The table needs every figure of weir_pool_stats. */
 static_assert(offsetof(struct weir_pool_stats, throttled) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`throttled` is the last of them; `behaviour` is told with the settings, and the "
+              "`throttled` is the last of them; `behaviour` is in the settings, and the "
               "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)

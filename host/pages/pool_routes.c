@@ -32,7 +32,7 @@ unsigned pool_routes_members(struct inquiry *inquiry)
                : inquiry_no_such_pool(inquiry);
 }
 
-/* What a request to scale has done. */
+/* The result of a request to scale. */
 struct scaled {
     struct weir_resized resized;
     struct pool_scaling scaling;

@@ -301,7 +301,7 @@ static void try_checks(struct plugin_catalogue *catalogue, const struct catalogu
         return;
     trial = write_trial(catalogue, checks, count);
     if (trial < 0) {
-        (void)problem_set(&catalogue->ended, WEIR_ENOMEM, "could not be told of it: %s",
+        (void)problem_set(&catalogue->ended, WEIR_ENOMEM, "did not get the calls: %s",
                           strerror(errno));
         return;
     }

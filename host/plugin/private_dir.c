@@ -116,7 +116,7 @@ static int check_trust(const char *parent, bool chosen, struct problem *problem)
         trust_describe(&trust, why, sizeof why);
     return problem_set(problem, WEIR_ENOTALLOWED,
                        "cannot make a directory for plugins in %s: %s; set WEIR_PLUGIN_TMP to one "
-                       "that can be written, by nobody but you",
+                       "that can be written, by you alone",
                        parent, error == 0 ? why : strerror(-error));
 }
 

@@ -20,7 +20,7 @@
 #define ANSWER_DESCRIPTOR 3
 #define HIGH_DESCRIPTOR 10 /* above the descriptors of the new process */
 #define WORDS_SIZE 160     /* of the plugin's output: enough for an assertion's line */
-#define DRAIN_READS 16     /* of a page: what a pipe holds */
+#define DRAIN_READS 16     /* of a page: the capacity of a pipe */
 #define LOOK_MS 20         /* between two looks, on a kernel without pidfd */
 #define NS_PER_MS 1000000u
 
@@ -234,7 +234,7 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
         };
         int wait_ms = milliseconds_until(due_ns, now_ns);
 
-        /* Steps wake nobody, so regular looks estimate when the last one happened. */
+        /* A step causes no wake-up, so regular looks estimate when the last step happened. */
         if (probing->progress && (uint64_t)wait_ms > timeout_ms / 4 + 1)
             wait_ms = (int)(timeout_ms / 4 + 1);
         if (probing->life < 0 && wait_ms > LOOK_MS)

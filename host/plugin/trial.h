@@ -1,9 +1,9 @@
 /*
  * plugin/trial.h - the calls of behaviours' `check` as bytes, for a process that tries them.
  *
- * That process reads no configuration, looks for no plugin and copies none: the bytes say which
- * copy of a plugin to open, which behaviour is asked, and the values of its args as they were
- * written. Both ends are this very program, so numbers lie there as they do in memory.
+ * That process reads no configuration, looks for no plugin and copies none. The bytes name the copy
+ * of a plugin to open, and the behaviour; they contain the values of its args as they were written.
+ * Both processes run this program, so numbers have the format of memory.
  *
  *      struct probe_steps, then for each call:
  *      number of the behaviour [a new one: copy, file, name] number of values, values

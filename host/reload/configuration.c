@@ -142,7 +142,7 @@ void configuration_tell(const struct report *report, FILE *stream)
 {
     report_print(report, stream);
     if (report_has_enough(report))
-        (void)fputs("there may be more: nobody looked on\n", stream);
+        (void)fputs("there may be more: the check stopped here\n", stream);
     report_print_warnings(report, stream);
 }
 

@@ -91,8 +91,8 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
 
 /* --- reloading ------------------------------------------------------------------------------ */
 
-/* Writes the present sizes of pools, since the plan compares with what runs, not with the old
- * file. */
+/* Writes the present sizes of pools into the settings, because the plan compares with the running
+ * pools, not with the old file. */
 static void write_present_sizes(struct assembly *assembly)
 {
     struct settings *settings = assembly->shared->settings;
@@ -153,7 +153,7 @@ static uint64_t now_ns(void)
     return clock_now_ns(&clock);
 }
 
-/* What a reload opens for the host itself before the commit. */
+/* The files and sockets that a reload opens for the host itself before the commit. */
 struct host_change {
     struct control_change control;
     struct dead_output *dead; /* owned; NULL: the present file of dead letters stays, or none is */

@@ -1,5 +1,5 @@
 /*
- * run/crash_watch.h - tells the crash handler which turn runs on which thread.
+ * run/crash_watch.h - records for the crash handler which turn runs on which thread.
  */
 #ifndef HOST_RUN_CRASH_WATCH_H
 #define HOST_RUN_CRASH_WATCH_H

@@ -18,7 +18,7 @@ struct ending {
     struct accounts_result accounts;
 };
 
-/* Logs the ledger, and fills in what the runtime and the assembly know. */
+/* Logs the ledger, and fills in the figures of the runtime and the assembly. */
 void ending_look(struct ending *ending, struct assembly *assembly);
 
 /* The code of the first reason that applies: the event that ended the host, then the status that

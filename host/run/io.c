@@ -157,7 +157,7 @@ static void on_wake(uv_async_t *handle)
     struct io *io = handle->data;
 
     call(io->callbacks.on_wake, io->callbacks.context);
-    /* Acquire: pairs with the release in io_stop; what its caller wrote is seen after io_run. */
+    /* Acquire: pairs with the release in io_stop; the caller's writes are visible after io_run. */
     if (atomic_load_explicit(&io->stopping, memory_order_acquire))
         uv_stop(&io->loop);
 }

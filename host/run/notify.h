@@ -1,5 +1,5 @@
 /*
- * run/notify.h - tells the service manager about the host: sd_notify(3), without libsystemd.
+ * run/notify.h - notifies the service manager: sd_notify(3), without libsystemd.
  *
  * Each message is one datagram to the socket that $NOTIFY_SOCKET names. A message that the manager
  * does not take within NOTIFY_TIMEOUT_MS is lost.

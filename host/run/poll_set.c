@@ -188,7 +188,7 @@ struct poller poll_set_poller(struct poll_set *set)
 
 /* --- reporting ------------------------------------------------------------------------------ */
 
-/* The readiness of an event's descriptor, with its watcher; 0: nobody watches it any more. */
+/* The readiness of an event's descriptor, with its watcher; 0: the watch has ended. */
 static int take_ready(struct poll_set *set, const struct epoll_event *event, struct interest *out)
 {
     struct interest *interest;

@@ -15,7 +15,7 @@
 
 #define NS_PER_MS 1000000u
 #define FRAMES_MAX 24
-#define FRAMES_OURS 2 /* the handler, and what the kernel put below it */
+#define FRAMES_OURS 2 /* the handler, and the kernel's frame below it */
 #define FRAMES_LOGGED 12
 #define WORD_SIZE 128
 #define STACK_SIZE 1024
@@ -23,7 +23,7 @@
 /* a thread that takes longer is in the kernel, where no signal reaches it */
 #define ANSWER_NS 2000000000u
 
-/* Who owns the probe. */
+/* The owner of the probe. */
 enum probe_state {
     PROBE_FREE,     /* the I/O thread's */
     PROBE_SENT,     /* the handler's */

@@ -14,7 +14,7 @@
 #define AMQP_HEADER_ATTEMPT "weir-attempt" /* integer: the attempt that the first delivery is */
 #define AMQP_HEADER_LAYOUT "weir-layout"   /* text: of the payload's structs, as "little-64" */
 #define AMQP_HEADER_REASON "weir-reason"   /* text, of a dead letter: why it is dead */
-#define AMQP_HEADER_DETAIL "weir-detail"   /* text, of a dead letter: what the worker said */
+#define AMQP_HEADER_DETAIL "weir-detail"   /* text, of a dead letter: by the worker */
 #define AMQP_HEADER_HOST "weir-host"       /* text, of a dead letter: the machine that had it */
 
 /* The layout of the structs of this program: byte order and bits of a pointer. */

@@ -1,8 +1,8 @@
 /*
- * confirms.h - what has been published on a channel and is not confirmed yet.
+ * confirms.h - the messages of a channel that the server has not confirmed yet.
  *
  * The server numbers the publishings of a channel 1, 2, ... and confirms them in any order, one by
- * one or all up to a number. An item is the caller's number of what it has published.
+ * one or all up to a number. An item is the caller's own number of a published message.
  */
 #ifndef CONFIRMS_H
 #define CONFIRMS_H

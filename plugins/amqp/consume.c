@@ -1,9 +1,9 @@
 /*
  * amqp.consume - a source whose messages are the pieces of queues of a server.
  *
- * The server sends at most `window` unsettled pieces. What the pool has no room for waits here.
- * The server learns how a piece ended only when its message is settled, so a piece of a host that
- * dies is given to another one.
+ * The server sends at most `window` unsettled pieces. Pieces without room in the pool wait here. A
+ * piece is acknowledged only when its message is settled, so the server gives the pieces of a host
+ * that dies to another host.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -290,8 +290,9 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when a worker had the piece, nobody will, or an output that drops what has no room dropped
- * it. Otherwise it was lost on its way: another host may have it. */
+/* True when the outcome is final: a worker had the piece, no worker will get it, or an output with
+ * `when_full: drop` dropped it. Otherwise the piece was lost on its way, and another host may get
+ * it. */
 static bool was_handled(const char *reason)
 {
     static const char *const words[] = { "crashed", "output_full", "rejected", "retries",
@@ -332,7 +333,7 @@ static void consume_settled(struct weir_self *self, void *memory,
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Takes nothing new: what waits goes to others at once, and the rest when it is settled. */
+/* Takes nothing new: gives waiting pieces back at once, and settles the others as they end. */
 static bool stop_consuming(struct weir_self *self, struct consumer *state)
 {
     uint32_t queue, index;

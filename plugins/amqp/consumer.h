@@ -34,13 +34,13 @@ struct incoming {
 struct consumer {
     const struct amqp_settings *settings; /* borrowed until close */
     struct session session;
-    struct confirms confirms; /* of what is put into other queues */
+    struct confirms confirms; /* of pieces that are put into other queues */
     struct deliveries deliveries;
     struct source_queue queues[QUEUES_MAX]; /* in the order in which their pieces go */
     uint32_t queue_count;
-    uint32_t asked; /* queues whose length was asked for, round and round */
+    uint32_t asked; /* index of the queue whose length was requested last */
     struct incoming incoming;
-    const struct weir_tag *tags[TAGS_MAX]; /* those that have come */
+    const struct weir_tag *tags[TAGS_MAX]; /* of the pieces so far */
     uint32_t tag_count;
     bool puts_later;        /* a timer runs until PUT_LATER is tried again */
     bool looks_again;       /* a timer runs until memory is asked for again */
@@ -72,7 +72,7 @@ bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t inde
 /* Puts it into a queue from which it comes back after the delay of the outcome. */
 bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t index,
                       const struct weir_outcome *outcome);
-/* Takes a confirm of what was put: then it is acknowledged, or put again later. */
+/* Handles the confirm of a piece that was put: acknowledges the piece, or puts it again later. */
 bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken);
 /* Sees to those that wait to be put. */
 void consumer_watch_puts(struct weir_self *self, struct consumer *state);

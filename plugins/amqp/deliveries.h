@@ -1,10 +1,10 @@
 /*
- * deliveries.h - what a consumer has and has not settled at the server.
+ * deliveries.h - the pieces of a consumer that are not settled at the server.
  *
  * A delivery waits for room in the pool (WAITING), is with a worker (SENT), or is being put into
  * another queue before its acknowledgement (PUTTING, or PUT_LATER when that failed). When the
- * connection is lost, the server gives all of them to others: what is with a worker stays as an
- * orphan, whose outcome changes nothing, and the rest is dropped.
+ * connection is lost, the server gives all of them to other consumers. Then a delivery that is with
+ * a worker stays as an orphan, whose outcome changes nothing; the others are dropped.
  *
  *     WAITING -> SENT -> free
  *        |        |

@@ -151,7 +151,7 @@ void envelope_write(struct envelope_sent *out, const char *tag, uint64_t key, ui
     properties->message_id = amqp_cstring_bytes(id);
 }
 
-/* True for what a new publishing must not have from the old one. */
+/* True for a header that a new publishing must not copy from the old one. */
 static bool is_replaced(const amqp_table_entry_t *entry, const struct envelope_change *change)
 {
     return is_named(entry, DELIVERY_COUNT) ||

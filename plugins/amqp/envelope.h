@@ -38,7 +38,7 @@ const char *envelope_mismatch(const struct envelope *envelope, const char *const
 void envelope_write(struct envelope_sent *out, const char *tag, uint64_t key, uint32_t attempt,
                     const char *id);
 
-/* What changes when a delivery is published again. NULL = absent. Texts are borrowed. */
+/* The properties that change when a delivery is published again. NULL = absent. Borrows texts. */
 struct envelope_change {
     uint32_t attempt;       /* 0 = as it was */
     const char *expiration; /* milliseconds, as text */
@@ -48,8 +48,9 @@ struct envelope_change {
 };
 
 /*
- * Makes the properties of a delivery fit for publishing it again: with all that it had, but for
- * what the server counts and `change` replaces. Allocates from the pool. False: out of memory.
+ * Makes the properties for publishing a delivery again: those of the delivery, without the headers
+ * that the server counts, and with those of `change`. Allocates from the pool. False: out of
+ * memory.
  */
 bool envelope_change(amqp_basic_properties_t *properties, const struct envelope_change *change,
                      amqp_pool_t *pool);

@@ -336,7 +336,7 @@ static int on_method(struct link *link, const amqp_method_t *method)
     case AMQP_BASIC_CANCEL_METHOD:
         return link_fail(link, "the queue was deleted, or its leader is gone");
     case AMQP_BASIC_RETURN_METHOD:
-        return link_fail(link, "no queue takes what is published to \"%.*s\" with key \"%.*s\"",
+        return link_fail(link, "no queue takes messages to \"%.*s\" with key \"%.*s\"",
                          (int)returned->exchange.len, (const char *)returned->exchange.bytes,
                          (int)returned->routing_key.len, (const char *)returned->routing_key.bytes);
     case AMQP_CONNECTION_BLOCKED_METHOD:

@@ -1,9 +1,9 @@
 /*
  * amqp.publish - puts each message into a queue of a server, and is done when the server has it.
  *
- * A message is kept until the server confirms it. What the server refuses, and what was not
- * confirmed when a connection was lost, is published again with the same id; meanwhile the worker
- * takes no new message, so its mailbox fills and its senders find no room.
+ * A message is kept until the server confirms it. A message that the server refuses, or had not
+ * confirmed when the connection was lost, is published again with the same id. Until then the
+ * worker takes no new message, so its mailbox fills and its senders find no room.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -250,7 +250,7 @@ static void go_on(struct weir_self *self, void *user)
     report(self, state);
 }
 
-/* What was not confirmed goes first, in the order in which it was published. */
+/* Unconfirmed messages go first, in the order in which they were published. */
 static void on_lost(struct weir_self *self, void *user)
 {
     struct publisher *state = user;

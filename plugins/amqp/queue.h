@@ -12,7 +12,7 @@
 
 #include "link.h"
 
-#define QUEUE_NAME_MAX 200u /* of 255 bytes, the rest is for what is added */
+#define QUEUE_NAME_MAX 200u /* of 255 bytes; the rest is for suffixes */
 #define QUEUE_RETRY_MAX_MS (UINT64_C(1) << 31)
 #define QUEUE_RETRY_STEPS 25u /* 128 ms to QUEUE_RETRY_MAX_MS */
 

@@ -9,7 +9,7 @@
 
 #include "link.h"
 
-/* What a behaviour does with its session. `user` is the pointer that session_init got. */
+/* The callbacks of a session. `user` is the pointer that session_init got. */
 struct session_calls {
     /* A server has logged in: declares what the behaviour uses. 0, or WEIR_EINVALID with the
      * link's error. */
@@ -18,7 +18,7 @@ struct session_calls {
     bool (*take)(struct weir_self *self, void *user, const amqp_frame_t *frame);
     /* Frames were read, or the link has come up or gone down. */
     void (*ready)(struct weir_self *self, void *user);
-    /* The link goes down: what is not settled at the server belongs to others. */
+    /* The connection is lost: unsettled pieces now belong to other consumers. */
     void (*lost)(struct weir_self *self, void *user);
 };
 

@@ -126,7 +126,7 @@ bool child_has_ended(const struct child *child, struct child_end *out_end)
 {
     siginfo_t about = { .si_pid = 0 };
 
-    /* ECHILD: something else in this program has reaped it, and nobody knows how it ended. */
+    /* ECHILD: other code in this program has reaped it, so its exit status is unknown. */
     if (waitid(P_PID, (id_t)child->process, &about, WEXITED | WNOHANG | WNOWAIT) < 0) {
         *out_end = (struct child_end){ .by_signal = true, .number = 0 };
         return true;

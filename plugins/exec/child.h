@@ -29,7 +29,7 @@ struct child_end {
     int number; /* the exit code, or the signal */
 };
 
-/* What the children of one worker have in common. Borrows everything. */
+/* The common settings of the children of one worker. Borrows everything. */
 struct child_plan {
     const char *program;    /* absolute path */
     const char *directory;  /* NULL: that of the host */

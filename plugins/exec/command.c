@@ -212,7 +212,7 @@ static size_t filled_size(const char *word, size_t size)
     return total;
 }
 
-/* Returns the end of what it wrote. */
+/* Returns the end of the written text. */
 static char *fill(char *to, const char *word, const char *payload, size_t size)
 {
     const char *mark;

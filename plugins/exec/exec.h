@@ -1,8 +1,8 @@
 /*
- * exec.h - the messages of the plugin `exec`: what a command printed, or a child wrote.
+ * exec.h - the messages of the plugin `exec`: the output of a command, or a frame of a child.
  *
  * For plugins that receive them. The payload of EXEC_OUTPUT_TAG is the standard output of the
- * command, or the bytes of a frame `out`, as they are.
+ * command, or the bytes of a frame `out`, unchanged.
  */
 #ifndef EXEC_H
 #define EXEC_H

@@ -25,7 +25,7 @@ enum inbox_step {
 struct inbox {
     struct stream stream;
     bool at_end;
-    size_t begin; /* of what was read and not taken */
+    size_t begin; /* of the bytes that were read and not taken */
     size_t end;
     char bytes[INBOX_SIZE];
 

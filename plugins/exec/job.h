@@ -1,9 +1,9 @@
 /*
- * job.h - one run of a command: the process, its payload, and what it writes.
+ * job.h - one run of a command: the process, its payload, and its output.
  *
  * Life: job_init .. job_finish; in between job_start .. job_end for each run. Not synchronised. The
- * payload is a file in memory: the command may read it, seek in it, or ignore it, and nothing waits
- * for the command to read.
+ * payload is a file in memory: the command may read it, seek in it, or ignore it, and the worker
+ * never waits for the command to read.
  */
 #ifndef JOB_H
 #define JOB_H

@@ -134,7 +134,8 @@ static bool read_code(const char **at, const char *end, uint32_t *out_code)
     return true;
 }
 
-/* Reads what follows a backslash. Returns the end of what was written; NULL: it is no escape. */
+/* Reads the escape after a backslash. Returns the end of the written characters; NULL: it is no
+ * escape. */
 static char *read_escape(const char **at, const char *end, char *to)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";

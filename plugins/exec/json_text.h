@@ -17,8 +17,7 @@ void json_text_write(char *to, const char *text, size_t size);
 
 /*
  * Reads the text whose first quotation mark is before *at; *at moves behind the last one. The
- * characters replace the text, from where it begins. False: it is no text, and what was there is
- * lost.
+ * decoded characters overwrite the text in place. False: it is no text, and its bytes are lost.
  */
 bool json_text_read(char **at, const char *end, char **out_text, size_t *out_size);
 

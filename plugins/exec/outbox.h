@@ -18,7 +18,7 @@ struct outbox {
     char line[FRAME_LINE_MAX];
     size_t line_left;    /* at the end of the line: `line_size` bytes */
     size_t line_size;    /* of `line` */
-    const char *payload; /* borrowed: what is left of it */
+    const char *payload; /* borrowed: the unwritten rest */
     size_t payload_left;
     bool is_json;
     char *json; /* owned: the frame, of which `payload` is what is left; NULL = none */

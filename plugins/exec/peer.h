@@ -1,5 +1,5 @@
 /*
- * peer.h - a child that stays: its process, the descriptors 3 and 4 for frames, and what it prints.
+ * peer.h - a child that stays: its process, the descriptors 3 and 4 for frames, and its output.
  *
  * Life: peer_init .. peer_finish; peer_start in between. Not synchronised. Standard input of the
  * child is empty; standard output and standard error go to the log.
@@ -46,8 +46,8 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
 /* Closes descriptor 3, and waits at most `wait_ms` until the process has ended. Logs what it prints
  * meanwhile. */
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms);
-/* Kills the process, if it runs, and what is left of its group; logs what is left of its words.
- * False: it does not end; it becomes a zombie later. Legal when none was started. */
+/* Kills the process, if it runs, and the rest of its process group; logs the rest of its output.
+ * False: the process does not end; it becomes a zombie later. Legal when none was started. */
 bool peer_finish(struct weir_self *self, struct peer *peer);
 
 #endif

@@ -7,7 +7,7 @@
 #include "exec.h"
 #include "pipe_state.h"
 
-/* Bytes of a line of JSON: an output of `frame_max` as base64 fits in, and what belongs to it. */
+/* Bytes of a line of JSON: room for an output of `frame_max` bytes as base64, and its fields. */
 #define JSON_REST 1024u
 
 static size_t json_max(const struct pipe_settings *settings)
@@ -145,7 +145,7 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "what the child writes, with the tag of the option `tag`" },
+    { .name = "out", .help = "the frames of the child, with the tag of the option `tag`" },
     { 0 },
 };
 

@@ -26,7 +26,7 @@ static bool is_wrong(const struct pipe *state)
     return !outbox_is_empty(&state->peer.outbox);
 }
 
-/* 0 also when nobody waits for the reply any more. */
+/* 0 also when the request has ended. */
 static int send_output(struct weir_self *self, struct pipe *state)
 {
     bool is_reply = state->frame.kind == FRAME_REPLY;

@@ -290,7 +290,7 @@ static void on_prints(struct weir_self *self, void *memory, void *context, int d
     peer_on_prints(self, &state->peer, &calls);
 }
 
-/* What the child wrote before its end counts. */
+/* Frames that the child wrote before its end count. */
 static void on_ended(struct weir_self *self, void *memory, void *context, int descriptor,
                      int readiness)
 {

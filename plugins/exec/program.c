@@ -28,7 +28,7 @@ static struct command_limits limits_of(const struct program_settings *settings)
 }
 
 /* `what` is a program or a folder. */
-static int tell_missing(struct weir_self *self, const char *what, int error)
+static int report_missing(struct weir_self *self, const char *what, int error)
 {
     char text[128];
 
@@ -46,11 +46,11 @@ static int find(struct weir_self *self, const struct program_settings *settings,
     int error;
 
     if (settings->directory && access(settings->directory, X_OK) != 0)
-        return tell_missing(self, settings->directory, errno);
+        return report_missing(self, settings->directory, errno);
     error = command_init(command, &settings->command, settings->shell, &limits, &missing);
     if (error == 0)
         return 0;
-    return error == ENOMEM ? WEIR_ENOMEM : tell_missing(self, missing, error);
+    return error == ENOMEM ? WEIR_ENOMEM : report_missing(self, missing, error);
 }
 
 int program_open(struct weir_self *self, const struct program_settings *settings,

@@ -1,6 +1,6 @@
 /*
  * program.h - the program that the workers of a pool run: the options that exec.run and exec.pipe
- * share, and what a worker makes of them when it opens.
+ * share, and the command that a worker makes from them when it opens.
  *
  * Life: program_open .. program_close. Not synchronised.
  */

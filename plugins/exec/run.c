@@ -216,7 +216,7 @@ static int emit(struct weir_self *self, const struct run *state, struct weir_mes
     return status == 0 ? weir_emit(self, OUTPUT_OUT, output) : status;
 }
 
-/* 0 also when nobody waits for the reply any more. */
+/* 0 also when the request has ended. */
 static int send_output(struct weir_self *self, struct run *state)
 {
     bool is_request = state->kept->kind == WEIR_REQUEST;
@@ -497,7 +497,7 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "what each command printed, as exec.output/1; not for requests" },
+    { .name = "out", .help = "the output of each command, as exec.output/1; not for requests" },
     { 0 },
 };
 

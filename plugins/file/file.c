@@ -39,7 +39,8 @@ struct append {
     uint64_t bytes;
 };
 
-static void tell(struct weir_self *self, const struct append *state, const char *event, int error)
+static void log_error(struct weir_self *self, const struct append *state, const char *event,
+                      int error)
 {
     char text[128];
 
@@ -66,7 +67,7 @@ static int append_open(struct weir_self *self, const void *settings, void *memor
     error = log_file_open(&state->file);
     if (error == 0)
         return 0;
-    tell(self, state, "file cannot be opened", error);
+    log_error(self, state, "file cannot be opened", error);
     weir_reason(self, "file: %s", strerror_r(error, text, sizeof text));
     return WEIR_EINVALID;
 }
@@ -90,7 +91,7 @@ static int append_handle(struct weir_self *self, void *memory, const struct weir
     int error = log_file_append(&state->file, text, size, &end, more, time(NULL));
 
     if (error != 0) {
-        tell(self, state, "file cannot be written", error);
+        log_error(self, state, "file cannot be written", error);
         weir_exit_status(self, EXIT_INCOMPLETE);
         weir_retry_after(self, AGAIN_MS);
         weir_reason(self, "file: %s", strerror_r(error, reason, sizeof reason));
@@ -108,7 +109,7 @@ static void append_reopen(struct weir_self *self, void *memory)
     int error = log_file_reopen(&state->file);
 
     if (error != 0)
-        tell(self, state, "file cannot be opened again; the former one is written", error);
+        log_error(self, state, "file cannot be opened again; the former one is written", error);
 }
 
 static void append_close(struct weir_self *self, void *memory, int reason)

@@ -117,7 +117,7 @@ static int write_parts(struct log_file *file, struct iovec *parts, size_t *out_w
     return 0;
 }
 
-/* Takes back the beginning of what could not be written whole, if nothing follows it. */
+/* Truncates a record that was only written in part, if nothing follows it in the file. */
 static void take_back(const struct log_file *file, size_t written)
 {
     struct stat about;

@@ -228,7 +228,7 @@ static void next_file(struct lines *state)
     pass_done(state);
 }
 
-static void tell_progress(struct weir_self *self, const struct lines *state)
+static void log_progress(struct weir_self *self, const struct lines *state)
 {
     uint64_t done = state->bytes_passed;
 
@@ -397,7 +397,7 @@ static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
     if (lines->durable)
         return files_tail.produce(self, lines->durable->tail, credit);
     produced = produce_lines(self, state, credit);
-    tell_progress(self, state);
+    log_progress(self, state);
     return produced;
 }
 

@@ -68,7 +68,7 @@ bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head
 bool followed_has_more(const struct followed *file);
 /* Lines from the first that is not settled to the next one to read. */
 uint64_t followed_window(const struct followed *file);
-/* What is settled. Borrows the path. */
+/* The place up to which the file is settled. Borrows the path. */
 struct bookmark_entry followed_entry(const struct followed *file);
 
 /* Appends a line to those that are not settled. */

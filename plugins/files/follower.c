@@ -107,8 +107,8 @@ void follower_finish(struct follower *follower)
 }
 
 /* Logs it once, and again when the reason changes. */
-static void tell_unreadable(struct weir_self *self, struct follower *follower, const char *path,
-                            const struct stat *about, int error)
+static void log_unreadable(struct weir_self *self, struct follower *follower, const char *path,
+                           const struct stat *about, int error)
 {
     char text[128];
 
@@ -149,7 +149,7 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     file = open_file(path, path);
     if (!file) {
         if (errno != ENOENT)
-            tell_unreadable(self, follower, path, &about, errno);
+            log_unreadable(self, follower, path, &about, errno);
         return;
     }
     if (file->inode != about.st_ino || file->device != about.st_dev) {

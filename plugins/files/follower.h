@@ -19,10 +19,10 @@ struct unreadable {
     struct unreadable *next;
 };
 
-/* What is done with a file that is not what its position says: truncated, replaced, or gone. */
+/* The treatment of a file that does not match its position: truncated, replaced, or gone. */
 enum on_change {
     ON_CHANGE_RESTART, /* it is read from its start */
-    ON_CHANGE_SKIP,    /* it is not read, but for what is appended later */
+    ON_CHANGE_SKIP,    /* only lines that are appended later are read */
     ON_CHANGE_STOP,    /* the source fails */
 };
 

@@ -34,9 +34,9 @@ struct reader {
     size_t chunk;       /* const: bytes read at once */
     int descriptor;     /* owned; -1 = no file */
     int error;          /* errno of the last failure */
-    size_t begin;       /* of what has not been handed out */
+    size_t begin;       /* of the bytes that have not been handed out */
     size_t scanned;     /* no line ends between begin and here */
-    size_t end;         /* of what has been read */
+    size_t end;         /* of the bytes that have been read */
     uint64_t offset;    /* of `begin` in the file */
     uint64_t number;    /* lines before `begin` */
     uint64_t skip_from; /* where the line that is being skipped begins */

@@ -49,7 +49,7 @@ struct tail {
 
 /* --- the position ----------------------------------------------------------------------------- */
 
-/* The reader leaves its file; what it has read beyond the last line is read again. */
+/* The reader leaves its file; bytes after the last complete line are read again. */
 static void put_down(struct tail *state)
 {
     if (state->reading) {
@@ -243,8 +243,7 @@ static struct sent_line *copy_line(const struct followed *file, const struct rea
     return copy;
 }
 
-static void tell_too_long(struct weir_self *self, struct tail *state,
-                          const struct reader_line *line)
+static void log_too_long(struct weir_self *self, struct tail *state, const struct reader_line *line)
 {
     state->too_long++;
     weir_log(self, WEIR_LOG_WARNING, "line too long, skipped",
@@ -285,7 +284,7 @@ static bool read_line(struct weir_self *self, struct tail *state)
             followed_add(state->reading, state->line);
             break;
         case READER_TOO_LONG:
-            tell_too_long(self, state, &line);
+            log_too_long(self, state, &line);
             break;
         case READER_AGAIN:
             break;
@@ -409,7 +408,7 @@ static void wake_up(struct weir_self *self, void *memory, void *context)
     state->rests = false;
 }
 
-static void tell_missing(struct weir_self *self, const struct tail *state)
+static void log_missing(struct weir_self *self, const struct tail *state)
 {
     if (follower_count(&state->follower) > 0)
         return;
@@ -436,7 +435,7 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
         /* The first look is saved, also without a file: it is the start that `from` means. */
         state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
         if (state->settings->ends && state->looked_ms == 0)
-            tell_missing(self, state);
+            log_missing(self, state);
         state->looked_ms = now;
         if (state->follower.stops)
             return WEIR_EREJECTED;
@@ -458,8 +457,9 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when a worker had the line, nobody will, or an output that drops what has no room dropped
- * it: a dead letter has it. Otherwise it was lost on its way, and is sent again. */
+/* True when the outcome is final: a worker had the line, no worker will get it, or an output with
+ * `when_full: drop` made it a dead letter. Otherwise the line was lost on its way, and is sent
+ * again. */
 static bool was_handled(const char *reason)
 {
     static const char *const words[] = { "crashed", "output_full", "rejected", "retries",

@@ -314,7 +314,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_MAP(struct client_settings, secret_headers, .secret = true,
                     .help = "headers that are never printed"),
     WEIR_OPTION_ENUM(struct client_settings, pass, .fallback = "body", .choices = passes,
-                     .help = "what the output and requesters get: the body, or http.response/1"),
+                     .help = "payload for the output and requesters: the body, or http.response/1"),
     WEIR_OPTION_DURATION(struct client_settings, timeout, .fallback = "30s", .min = 1,
                          .max = HOURS(24), .help = "of one try, from its start to the last byte"),
     WEIR_OPTION_DURATION(struct client_settings, connect_timeout, .fallback = "5s", .min = 1,

@@ -156,7 +156,7 @@ static int find(const struct address *address)
 
 /* --- a new one -------------------------------------------------------------------------------- */
 
-/* True when a Unix socket's file is there, and nobody listens. */
+/* True when a Unix socket's file is there, and no process listens. */
 static bool is_left_over(const struct address *address)
 {
     int probe;

@@ -69,7 +69,7 @@ static bool is_method(const char *method)
     return size > 0 && size <= METHOD_SIZE_MAX && method[size] == '\0';
 }
 
-/* Compares all bytes of the given token, so the time does not tell how many of them are right. */
+/* Compares all bytes of the given token, so the time does not reveal how many of them are right. */
 static bool is_token(const char *given, const char *token)
 {
     size_t size = strlen(given), right = strlen(token);

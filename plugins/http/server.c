@@ -499,7 +499,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_ENUM(struct server_settings, mode, .fallback = "reply", .choices = modes,
                      .help = "answer with the worker's reply, or with 202 when the pool accepts"),
     WEIR_OPTION_ENUM(struct server_settings, pass, .fallback = "request", .choices = passes,
-                     .help = "what the worker gets: http.request/1, or the body alone"),
+                     .help = "payload for the worker: http.request/1, or the body alone"),
     WEIR_OPTION_MAP(struct server_settings, routes, .pools = true,
                     .help = "path: pool; other paths go to the pool behind `to`"),
     WEIR_OPTION_LIST(struct server_settings, headers,

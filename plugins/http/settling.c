@@ -119,7 +119,7 @@ static int emit(struct weir_self *self, const struct fetch *fetch, struct weir_m
     return status == 0 ? weir_emit(self, CLIENT_OUTPUT, output) : status;
 }
 
-/* 0 also when nobody waits for the reply any more. */
+/* 0 also when the request has ended. */
 static int send_output(struct weir_self *self, const struct fetch *fetch)
 {
     bool is_request = fetch->message->kind == WEIR_REQUEST;

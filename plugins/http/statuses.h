@@ -24,7 +24,7 @@ struct statuses {
 /* Reads the words of an option. Returns NULL, or the word that is no end. Borrows. */
 const char *statuses_read(struct statuses *statuses, const struct weir_list *words);
 
-/* True for a status of the set. Any number may be asked for. */
+/* True for a status of the set. `code` may be any number. */
 bool statuses_have(const struct statuses *statuses, long code);
 
 /* True when both sets have one end. */

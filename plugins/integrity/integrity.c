@@ -239,7 +239,8 @@ static const struct weir_output outputs[] = {
     { .name = "ok", .help = "files that are as the list says, as integrity.result/1" },
     { .name = "changed", .help = "files with another checksum" },
     { .name = "missing", .help = "files that are not there" },
-    { .name = "unreadable", .help = "what could not be read: no permission, not a file, an error" },
+    { .name = "unreadable",
+      .help = "files that could not be read: no permission, not a file, an error" },
     { 0 },
 };
 

@@ -93,7 +93,7 @@ static char *path_of_worker(struct weir_self *self, const char *pattern)
     return size < 0 ? NULL : path;
 }
 
-static void tell_no_file(struct weir_self *self, const struct record *state)
+static void log_no_file(struct weir_self *self, const struct record *state)
 {
     char text[128];
 
@@ -114,7 +114,7 @@ static int open_recorder(struct weir_self *self, struct record *state,
     if (status == 0)
         return 0;
     if (status == WEIR_EINVALID) {
-        tell_no_file(self, state);
+        log_no_file(self, state);
         weir_reason(self, "record: %s", strerror_r(state->recorder.error, text, sizeof text));
     }
     free(state->path);
@@ -131,7 +131,7 @@ static int record_open(struct weir_self *self, const void *settings, void *memor
     return state->tag ? open_recorder(self, state, wanted) : WEIR_ENOMEM;
 }
 
-static void tell_failure(struct weir_self *self, const struct recorder *recorder)
+static void log_failure(struct weir_self *self, const struct recorder *recorder)
 {
     char text[128];
 
@@ -154,7 +154,7 @@ static int record_handle(struct weir_self *self, void *memory, const struct weir
     }
     state->noise = spin(state->noise, state->steps);
     if (recorder_add(&state->recorder, number->number) < 0) {
-        tell_failure(self, &state->recorder);
+        log_failure(self, &state->recorder);
         return WEIR_FAIL;
     }
     state->done++;
@@ -168,7 +168,7 @@ static void record_reopen(struct weir_self *self, void *memory)
     struct record *state = memory;
 
     if (recorder_reopen(&state->recorder, state->path) < 0)
-        tell_no_file(self, state);
+        log_no_file(self, state);
 }
 
 static void record_close(struct weir_self *self, void *memory, int reason)
@@ -177,7 +177,7 @@ static void record_close(struct weir_self *self, void *memory, int reason)
 
     (void)reason;
     if (recorder_flush(&state->recorder) < 0)
-        tell_failure(self, &state->recorder);
+        log_failure(self, &state->recorder);
     recorder_finish(&state->recorder);
     free(state->path);
 }
@@ -212,7 +212,7 @@ static const struct weir_behaviour behaviours[] = {
     },
     {
         .name = "record",
-        .summary = "writes down the numbers of gen.numbers, to be compared with what was sent",
+        .summary = "writes down the numbers of gen.numbers, for a comparison with the sent ones",
         .options = record_options,
         .settings_size = sizeof(struct record_settings),
         .state_size = sizeof(struct record),

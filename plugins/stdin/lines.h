@@ -1,5 +1,5 @@
 /*
- * lines.h - finds the lines in what was read from a stream, in one buffer that never grows.
+ * lines.h - finds the lines of a stream, in one buffer that never grows.
  *
  * Life: lines_init .. lines_finish. Not synchronised.
  */
@@ -15,7 +15,7 @@ struct lines {
     size_t size;    /* const */
     size_t max;     /* const: bytes of a line, without its end */
     char end;       /* const: the byte that ends a line */
-    size_t begin;   /* of what has not been handed out */
+    size_t begin;   /* of the bytes that have not been handed out */
     size_t scanned; /* no line ends between begin and here */
     size_t filled;  /* of what has been read */
     bool skipping;  /* the beginning of the present line was too long, and is dropped */
@@ -43,7 +43,7 @@ char *lines_room(struct lines *lines, size_t *out_size);
 /* So many bytes were read there; 0 = the stream has ended. */
 void lines_read(struct lines *lines, size_t size);
 
-/* What was read and not handed out. Borrowed. */
+/* The bytes that were read and not handed out. Borrowed. */
 const char *lines_rest(const struct lines *lines, size_t *out_size);
 /* Puts such a rest into empty lines. False: it is larger than the buffer. */
 bool lines_put_back(struct lines *lines, const char *rest, size_t size);

@@ -189,7 +189,7 @@ static void read_some(struct weir_self *self, struct input *state)
     lines_read(&state->lines, (size_t)got);
 }
 
-static void tell_too_long(struct weir_self *self, struct input *state)
+static void log_too_long(struct weir_self *self, struct input *state)
 {
     state->too_long++;
     weir_log(self, WEIR_LOG_WARNING, "line too long; skipped",
@@ -205,7 +205,7 @@ static int advance(struct weir_self *self, struct input *state, uint32_t *reads)
     case LINES_LINE:
         return WEIR_MORE;
     case LINES_TOO_LONG:
-        tell_too_long(self, state);
+        log_too_long(self, state);
         return WEIR_MORE;
     case LINES_END:
         state->ended = true;
@@ -285,7 +285,7 @@ static void stdin_resume(struct weir_self *self, void *memory, const void *posit
     if (head.magic != MAGIC)
         return;
     if (!lines_put_back(&state->lines, (const char *)position + sizeof head, size - sizeof head)) {
-        weir_log(self, WEIR_LOG_ERROR, "line_max is less than what was read already");
+        weir_log(self, WEIR_LOG_ERROR, "line_max is less than the bytes that were read already");
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
         return;
     }
@@ -301,7 +301,7 @@ static void stdin_close(struct weir_self *self, void *memory, int reason)
 
     (void)reason;
     if (!position || weir_leave_position(self, position, size) != 0) {
-        weir_log(self, WEIR_LOG_ERROR, "what was read is lost: out of memory");
+        weir_log(self, WEIR_LOG_ERROR, "lines that were read are lost: out of memory");
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
     }
     free(position);

@@ -132,7 +132,7 @@ static int write_on(struct output *state, const struct piece *piece)
 static void break_off(struct weir_self *self, struct output *state)
 {
     state->is_broken = true;
-    weir_log(self, WEIR_LOG_INFO, "nobody reads standard output any more; stopping");
+    weir_log(self, WEIR_LOG_INFO, "standard output has no reader any more; stopping");
     (void)kill(getpid(), SIGTERM);
 }
 

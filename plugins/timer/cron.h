@@ -36,8 +36,8 @@ bool cron_read(struct cron *cron, const char *line, char *out_reason, size_t rea
  * 41 years.
  *
  * When a zone changes its offset by up to three hours, lines with a fixed minute and hour behave as
- * in cron(8): what matches in the hours that are left out comes once, right after the change, and
- * what matches in hours that come twice comes the first time. Other lines follow the clock.
+ * in cron(8): times in skipped hours fire once, right after the change; times in repeated hours
+ * fire the first time only. Other lines follow the clock.
  */
 int64_t cron_next(const struct cron *cron, const struct zone *zone, int64_t after);
 

@@ -68,7 +68,7 @@ struct timer {
     uint64_t missed;
 };
 
-/* What a source leaves to the one that replaces it, which may have other settings. */
+/* The position of a source for its successor, which may have other settings. */
 struct position {
     int64_t seen, last; /* of UTC; otherwise as in struct timer */
     uint64_t looked;
@@ -206,8 +206,8 @@ static void timer_close(struct weir_self *self, void *memory, int reason)
 
 /* --- beats ------------------------------------------------------------------------------------ */
 
-static void tell_missed(struct weir_self *self, struct timer *state, uint64_t count,
-                        const char *reason)
+static void log_missed(struct weir_self *self, struct timer *state, uint64_t count,
+                       const char *reason)
 {
     if (count == 0)
         return;
@@ -239,7 +239,7 @@ static void look_at_clock(struct weir_self *self, struct timer *state)
 {
     int64_t now = now_of(self, state);
     bool jumped = note_time(self, state, now);
-    /* Without room nobody asks for messages. */
+    /* `produce` is not called while the target has no room. */
     const char *reason = jumped ? "the clock has jumped, or the machine slept"
                                 : "the target had no room, or the host was late";
     uint64_t due = take_due(state, now, &state->last);
@@ -247,12 +247,12 @@ static void look_at_clock(struct weir_self *self, struct timer *state)
     if (due == 0)
         return;
     if (state->at_work || state->pending) {
-        tell_missed(self, state, due,
-                    state->pending ? "the target has no room" : "the one before is at work");
+        log_missed(self, state, due,
+                   state->pending ? "the target has no room" : "the one before is at work");
     } else if (state->settings->missed == MISSED_SKIP && jumped && now - state->last > LATE_MS) {
-        tell_missed(self, state, due, reason);
+        log_missed(self, state, due, reason);
     } else {
-        tell_missed(self, state, due - 1, reason);
+        log_missed(self, state, due - 1, reason);
         state->pending = true;
         state->attempt = 1;
     }

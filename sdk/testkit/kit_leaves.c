@@ -50,7 +50,7 @@ static void look(struct process *out)
             out->actions[number].sa_handler = SIG_DFL;
 }
 
-static bool tell(bool left, const char *what, unsigned count)
+static bool print_left(bool left, const char *what, unsigned count)
 {
     if (left)
         (void)fprintf(stderr, "weir kit: left behind: %u %s\n", count, what);
@@ -76,10 +76,10 @@ bool kit_leaves_nothing(void (*work)(void *context), void *context)
     work(context);
     look(&after);
     signals = count_signals(&before, &after);
-    left = tell(after.threads > before.threads, "threads",
-                (unsigned)(after.threads - before.threads));
-    left |= tell(after.keys < before.keys, "keys of thread-local data",
-                 (unsigned)(before.keys - after.keys));
-    left |= tell(signals > 0, "signal handlers", signals);
+    left = print_left(after.threads > before.threads, "threads",
+                      (unsigned)(after.threads - before.threads));
+    left |= print_left(after.keys < before.keys, "keys of thread-local data",
+                       (unsigned)(before.keys - after.keys));
+    left |= print_left(signals > 0, "signal handlers", signals);
     return !left;
 }

@@ -1,8 +1,8 @@
 /*
  * kit_text.h - a text that grows.
  *
- * Zeroed is empty. Owned by whoever holds the struct; kit_text_finish frees. Aborts the program
- * when there is no memory. Not synchronised.
+ * A zeroed text is empty. The owner of the struct frees it by kit_text_finish. Aborts the program
+ * when memory is out. Not synchronised.
  */
 #ifndef SDK_TESTKIT_KIT_TEXT_H
 #define SDK_TESTKIT_KIT_TEXT_H

@@ -62,7 +62,7 @@ struct weir_end {
  * passed to others. */
 struct weir_lease {
     weir_pid pool;
-    weir_pid member; /* the leased worker; weir_monitor tells when it fails */
+    weir_pid member; /* the leased worker; weir_monitor reports its failure */
     uint64_t token;
 };
 

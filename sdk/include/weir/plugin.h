@@ -101,8 +101,8 @@ enum weir_behaviour_flags {
 };
 
 /*
- * What a plugin provides for an actor. A worker needs `handle` and a source needs `produce`; every
- * other callback may be NULL.
+ * A behaviour: the callbacks that a plugin provides for an actor. A worker needs `handle` and a
+ * source needs `produce`; every other callback may be NULL.
  *
  * `settings` is the struct that `options` describes. The behaviour borrows it until `close`
  * returns, or until `reconfigure` returns with other settings. `state` is the memory of this
@@ -171,10 +171,11 @@ struct weir_behaviour {
      * number the worker is closed and opened again. NULL: 0. */
     int (*returned)(struct weir_self *self, void *state);
     /*
-     * Since 1.1. Called in each turn of a source that is asked to end: by a reload, or because the
-     * host stops. The source takes nothing new from then on, but what its mailbox has. Returns
-     * WEIR_WAIT while it still has to answer somebody, and arms what wakes it, or WEIR_END: the
-     * host closes it when it keeps no message and its own messages are settled. NULL: WEIR_END.
+     * Since 1.1. Called in each turn of a source that must end: because of a reload, or because the
+     * host stops. From then on the source takes no input except the messages in its mailbox.
+     * Returns WEIR_WAIT while it still has requests to answer; it arms a timer or a watch that
+     * wakes it. Returns WEIR_END otherwise: the host closes the source when it keeps no message and
+     * its own messages are settled. NULL: WEIR_END.
      */
     int (*leave)(struct weir_self *self, void *state);
 };

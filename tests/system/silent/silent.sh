@@ -126,7 +126,7 @@ says 1 'component=numbers event="produce waits, and nothing will wake it" .* beh
 
 sed 's/size: 2, route: hash/size: 0/' "$work/hash.yaml" >"$work/empty.yaml"
 "$weir" check "$work/empty.yaml" >"$work/out" 2>"$work/log" || fail 'an empty pool is no mistake'
-says 1 'warning: .*work begins without workers: the source waits until somebody scales it'
+says 1 'warning: .*work begins without workers: the source waits until it is scaled'
 
 [[ $failures == 0 ]] && echo 'all as expected'
 exit $((failures > 0))

@@ -216,8 +216,8 @@ def opens_that_fail():
         stream.write(text)
     host.process.send_signal(signal.SIGHUP)
     host.until(lambda: "keeping the running configuration" in host.log())
-    told = ("tried again; unless as many workers as min_ready open in time, the reload is refused "
-            "and what runs goes on")
+    told = ("tried again; unless as many workers as min_ready open in time, the reload is refused"
+            "; the running parts go on")
     check(f'component=more#0 {shut}"{told}"' in host.log(), f"a reload: {host.log()}")
     host.weir("scale", "work", "1")
     host.until(lambda: "component=work#0 " in host.log())

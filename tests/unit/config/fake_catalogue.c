@@ -77,7 +77,7 @@ struct relay {
 };
 
 static const struct weir_option relay_options[] = {
-    WEIR_OPTION_POOL(struct relay, through, .help = "the pool that is asked"),
+    WEIR_OPTION_POOL(struct relay, through, .help = "the pool to ask"),
     WEIR_OPTION_MAP(struct relay, by, .pools = true, .help = "topic: pool that is asked"),
     { 0 },
 };

@@ -139,7 +139,7 @@ static void draw_source(const struct drawing *drawing, struct source *source)
     pthread_mutex_lock(&source->lock);
     fprintf(drawing->stream, "source %s going %d ended %d successor %d", source->path,
             atomic_load(&source->going), atomic_load(&source->ended),
-            source->held_successor != NULL);
+            source->waiting_successor != NULL);
     draw_wiring(drawing, &source->wiring);
     same = source->place && !(source->actor->spec->behaviour->flags & WEIR_EXCLUSIVE);
     if (has_identity(drawing) && same)
