@@ -10,9 +10,21 @@
 
 /* --- host and dispatchers --------------------------------------------------------------------- */
 
+static bool is_in(const char *field, const char *section)
+{
+    return strncmp(field, section, strlen(section)) == 0;
+}
+
 static enum plan_kind kind_of_host(const char *field)
 {
-    (void)field;
+    if (strcmp(field, "control") == 0)
+        return PLAN_HOST_CONTROL;
+    if (is_in(field, "dead_letters."))
+        return PLAN_HOST_DEAD_LETTERS;
+    if (is_in(field, "log."))
+        return PLAN_HOST_LOG;
+    if (strcmp(field, "memory") == 0 || strcmp(field, "turn_warning") == 0)
+        return PLAN_HOST_BOUND;
     return PLAN_HOST;
 }
 
@@ -21,7 +33,7 @@ static void plan_host(struct planning *planning)
     struct plan_subject subject = { "host", SETTINGS_NONE, SETTINGS_NONE };
     struct plan_pair pair = { &subject, NULL, NULL, kind_of_host };
 
-    if (!planning->old_settings || !planning->new_settings)
+    if (!planning->old_settings)
         return;
     pair.new_struct = &planning->new_settings->host;
     pair.old_struct = &planning->old_settings->host;
@@ -77,7 +89,7 @@ static void plan_new_dispatchers(struct planning *planning, const struct key_ind
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
 
-    for (uint32_t i = 0; newer && i < newer->dispatcher_count; i++) {
+    for (uint32_t i = 0; i < newer->dispatcher_count; i++) {
         const char *name = newer->dispatchers[i].name;
         struct plan_subject subject = { plan_text(planning, "dispatchers.%s", name),
                                         find_dispatcher(index, older, name), i };
@@ -163,10 +175,10 @@ static void plan_new_sources(struct planning *planning, const struct key_index *
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
-    uint32_t *old_of = plan_matches(planning, newer ? newer->source_count : 0);
+    uint32_t *old_of = plan_matches(planning, newer->source_count);
 
     planning->plan->old_sources = old_of;
-    for (uint32_t i = 0; newer && old_of && i < newer->source_count; i++) {
+    for (uint32_t i = 0; old_of && i < newer->source_count; i++) {
         const struct settings_source *source = &newer->sources[i];
         struct plan_subject subject = { plan_text(planning, "sources.%s", source->name),
                                         find_source(index, older, source->name), i };
@@ -275,6 +287,16 @@ bool plan_next_task(const struct plan *plan, size_t *cursor, struct plan_task *o
         out->effects |= step->effects;
     }
     return true;
+}
+
+uint32_t plan_effects(const struct plan *plan, enum plan_part part)
+{
+    uint32_t effects = 0;
+
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan_part_of(plan->steps[i].kind) == part)
+            effects |= plan->steps[i].effects;
+    return effects;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */

@@ -11,8 +11,7 @@
 
 #include "config/plan_layout.h"
 
-/* Either may be NULL: then every part is new, or every part is removed. WEIR_ENOMEM. Returns
- * owned. */
+/* `old_settings` NULL: every part is new. WEIR_ENOMEM. Returns owned. */
 int plan_create(const struct settings *old_settings, const struct settings *new_settings,
                 struct plan **out_plan);
 /* NULL is allowed. */
@@ -23,6 +22,9 @@ const char *plan_kind_name(enum plan_kind kind);
 
 /* Takes the steps from number `*cursor` on that are about one part. False: no step is left. */
 bool plan_next_task(const struct plan *plan, size_t *cursor, struct plan_task *out);
+
+/* The effects of all steps about one kind of part. */
+uint32_t plan_effects(const struct plan *plan, enum plan_part part);
 
 /*
  * Prints a diff, one line for each step: `~ pools.verify.size: 2 -> 8`, `+`, `-`; `nothing to do`

@@ -22,13 +22,21 @@ enum plan_effect {
     PLAN_REMAKES = 1u << 3, /* the new spec is not live: new workers, or a new source */
     /* old and new cannot run side by side: the old one stops, then the new one opens */
     PLAN_STOPS_FIRST = 1u << 4,
-    PLAN_REBINDS = 1u << 5, /* outputs get other targets */
-    PLAN_MANAGES = 1u << 6, /* another manager, or none */
+    PLAN_REBINDS = 1u << 5,    /* outputs get other targets */
+    PLAN_MANAGES = 1u << 6,    /* another manager, or none */
+    PLAN_LISTENS = 1u << 7,    /* another control socket, or none */
+    PLAN_KEEPS_DEAD = 1u << 8, /* other bounds or another file of the dead letters */
+    PLAN_LOGS = 1u << 9,       /* other levels or another format of the log */
+    PLAN_BOUNDS = 1u << 10,    /* another bound of memory or of turns */
 };
 
 /* step, its part, its effects, its word in `plan_kind_name`, the text of how it takes effect */
 #define PLAN_STEP_LIST(X)                                                                          \
     X(HOST, HOST, 0, "host", "a key of `host` changed")                                            \
+    X(HOST_CONTROL, HOST, PLAN_LISTENS, "host", "another socket listens before the commit")        \
+    X(HOST_DEAD_LETTERS, HOST, PLAN_KEEPS_DEAD, "host", "the file opens before the commit")        \
+    X(HOST_LOG, HOST, PLAN_LOGS, "host", "at once")                                                \
+    X(HOST_BOUND, HOST, PLAN_BOUNDS, "host", "at once")                                            \
     X(DISPATCHER_ADDED, DISPATCHER, PLAN_ADDS, "dispatcher added", "its threads start")            \
     X(DISPATCHER_REMOVED, DISPATCHER, PLAN_REMOVES, "dispatcher removed",                          \
       "its threads end after the last user")                                                       \
@@ -54,8 +62,9 @@ enum plan_effect {
     X(POOL_RESTART, POOL, PLAN_RESPECS, "pool restart", "at once")                                 \
     X(POOL_REMOVE, POOL, 0, "pool remove", "at once")                                              \
     X(POOL_MANAGER, POOL, PLAN_MANAGES, "pool manager", "a new one takes over after the commit")   \
+    X(POOL_LOG, POOL, PLAN_LOGS, "pool", "at once")                                                \
     X(POOL_OTHER, POOL, PLAN_RESPECS, "pool",                                                      \
-      "redeliver, open_timeout, log, subscribe and the like: at once")
+      "redeliver, open_timeout, subscribe and the like: at once")
 
 enum plan_kind {
 #define PLAN_STEP_ENUM(name, part, effects, word, how) PLAN_##name,

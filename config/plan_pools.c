@@ -21,6 +21,8 @@ static enum plan_kind kind_of_pool(const char *field)
         return PLAN_POOL_ROUTE;
     if (begins(field, "restart."))
         return PLAN_POOL_RESTART;
+    if (begins(field, "log."))
+        return PLAN_POOL_LOG;
     return begins(field, "remove.") ? PLAN_POOL_REMOVE : PLAN_POOL_OTHER;
 }
 
@@ -255,10 +257,10 @@ static void plan_new_pools(struct planning *planning, const struct key_index *in
 {
     const struct settings *older = planning->old_settings;
     const struct settings *newer = planning->new_settings;
-    uint32_t *old_of = plan_matches(planning, newer ? newer->pool_count : 0);
+    uint32_t *old_of = plan_matches(planning, newer->pool_count);
 
     planning->plan->old_pools = old_of;
-    for (uint32_t i = 0; newer && old_of && i < newer->pool_count; i++) {
+    for (uint32_t i = 0; old_of && i < newer->pool_count; i++) {
         const struct settings_pool *pool = &newer->pools[i];
         struct plan_subject subject = { plan_text(planning, "pools.%s", pool->path),
                                         find_pool(index, older, pool->path), i };

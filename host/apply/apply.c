@@ -12,8 +12,7 @@
 static int make_everything(struct apply *apply)
 {
     const struct transition *transition = &apply->transition;
-    int status = dispatcher_change_prepare(&apply->dispatchers, transition->assembly,
-                                           transition->settings, transition->report);
+    int status = dispatcher_change_prepare(&apply->dispatchers, transition);
 
     if (status != 0)
         return status;

@@ -23,34 +23,43 @@ static int add(struct assembly *assembly, const struct settings_dispatcher *want
     return status;
 }
 
-static int prepare_one(struct dispatcher_change *change, struct assembly *assembly, uint32_t index)
+static int prepare_one(struct dispatcher_change *change, struct assembly *assembly,
+                       const struct settings_dispatcher *wanted)
 {
-    const struct settings_dispatcher *wanted = &change->settings->dispatchers[index];
     struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, wanted->name);
     uint32_t before = dispatcher ? threads_of(dispatcher) : 0;
     int status = 0;
 
+    if (change->count == RUNTIME_DISPATCHERS_MAX)
+        return WEIR_ENOMEM;
     if (!dispatcher)
         status = add(assembly, wanted, &dispatcher);
     else if (wanted->threads > before)
         status = dispatcher_resize(dispatcher, wanted->threads);
     if (status != 0)
         return status;
+    change->parts[change->count].wanted = wanted;
     change->parts[change->count].dispatcher = dispatcher;
     change->parts[change->count++].before = before;
     return 0;
 }
 
-int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly *assembly,
-                              const struct settings *settings, struct report *report)
+int dispatcher_change_prepare(struct dispatcher_change *change, const struct transition *transition)
 {
-    *change = (struct dispatcher_change){ .settings = settings };
-    for (uint32_t i = 0; i < settings->dispatcher_count; i++) {
-        const struct settings_dispatcher *wanted = &settings->dispatchers[i];
-        int status = i < RUNTIME_DISPATCHERS_MAX ? prepare_one(change, assembly, i) : WEIR_ENOMEM;
+    struct plan_task task;
+    size_t cursor = 0;
 
+    *change = (struct dispatcher_change){ .count = 0 };
+    while (plan_next_task(transition->plan, &cursor, &task)) {
+        const struct settings_dispatcher *wanted;
+        int status;
+
+        if (task.part != PLAN_PART_DISPATCHER || task.effects & PLAN_REMOVES)
+            continue; /* a removed one ends after its last user: dispatcher_change_collect */
+        wanted = &transition->settings->dispatchers[task.new_index];
+        status = prepare_one(change, transition->assembly, wanted);
         if (status != 0) {
-            written_report(&wanted->written, "threads", report,
+            written_report(&wanted->written, "threads", transition->report,
                            "%u threads cannot start: " DISPATCHER_CHANGE_WANTING, wanted->threads);
             return status;
         }
@@ -63,7 +72,7 @@ int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly 
 void dispatcher_change_commit(struct dispatcher_change *change)
 {
     for (uint32_t i = 0; i < change->count; i++) {
-        const struct settings_dispatcher *wanted = &change->settings->dispatchers[i];
+        const struct settings_dispatcher *wanted = change->parts[i].wanted;
         struct dispatcher *dispatcher = change->parts[i].dispatcher;
 
         dispatcher_set_budget(dispatcher, wanted->budget);

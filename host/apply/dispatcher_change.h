@@ -1,33 +1,33 @@
 /*
- * apply/dispatcher_change.h - the dispatchers' part of a start or a reload, as a transaction.
+ * apply/dispatcher_change.h - the dispatchers' part of a plan that is carried out, as a transaction.
  *
- * Everything that can fail happens in prepare: it makes new dispatchers, and new threads of present
- * ones. The commit ends surplus threads and sets budgets. A dispatcher that the settings no longer
- * name is retired when its last actor has ended.
+ * It walks the plan's tasks. Everything that can fail happens in prepare: it makes new dispatchers,
+ * and new threads of present ones. The commit ends surplus threads and sets budgets. A dispatcher
+ * that the settings no longer name is retired when its last actor has ended.
  *
  * Life: dispatcher_change_prepare, then commit or abort. One thread at a time: see assembly.h.
  */
 #ifndef HOST_APPLY_DISPATCHER_CHANGE_H
 #define HOST_APPLY_DISPATCHER_CHANGE_H
 
-#include "host/run/assembly.h"
+#include "host/apply/transition.h"
 
 /* Why threads cannot start, for people: the system gives one error for both reasons. */
 #define DISPATCHER_CHANGE_WANTING                                                                  \
     "no memory, or no more threads allowed (ulimit -u, TasksMax of systemd, pids.max)"
 
 struct dispatcher_change {
-    const struct settings *settings; /* borrowed until commit or abort */
-    uint32_t count;                  /* number of prepared dispatchers */
+    uint32_t count; /* number of prepared dispatchers */
     struct {
+        const struct settings_dispatcher *wanted; /* borrowed until commit or abort */
         struct dispatcher *dispatcher;
         uint32_t before; /* threads; 0 = it is new */
     } parts[RUNTIME_DISPATCHERS_MAX];
 };
 
 /* Reports the reason of a failure: WEIR_ENOMEM, WEIR_EINVALID; the caller then calls abort. */
-int dispatcher_change_prepare(struct dispatcher_change *change, struct assembly *assembly,
-                              const struct settings *settings, struct report *report);
+int dispatcher_change_prepare(struct dispatcher_change *change,
+                              const struct transition *transition);
 
 /* Cannot fail, never waits. */
 void dispatcher_change_commit(struct dispatcher_change *change);

@@ -12,7 +12,7 @@ typedef void unit_visit(FILE *stream, const char *path, const struct pool_progre
 
 static void visit_sources_locked(const struct overview *overview, unit_visit *visit, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     struct pool_progress units[PLACE_UNITS];
 
     for (uint32_t i = 0; i < settings->source_count; i++) {
@@ -25,7 +25,7 @@ static void visit_sources_locked(const struct overview *overview, unit_visit *vi
 
 static void visit_pools_locked(const struct overview *overview, unit_visit *visit, FILE *stream)
 {
-    const struct settings *settings = overview->assembly->held->settings;
+    const struct settings *settings = overview->assembly->shared->settings;
     struct pool_progress units[PLACE_UNITS];
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {

@@ -1,15 +1,5 @@
 #include "host/reload/control_change.h"
 
-#include <string.h>
-
-static bool is_changed(const struct plan *plan)
-{
-    for (size_t i = 0; i < plan->count && plan->steps[i].kind == PLAN_HOST; i++)
-        if (plan->steps[i].field && strcmp(plan->steps[i].field, "control") == 0)
-            return true;
-    return false;
-}
-
 bool control_change_is_lost(struct control *control, const struct settings *settings)
 {
     const char *path = settings->host.control;
@@ -21,7 +11,8 @@ bool control_change_is_lost(struct control *control, const struct settings *sett
 static bool is_wanted(struct control *control, const struct settings *settings,
                       const struct plan *plan)
 {
-    return settings->host.control ? control_change_is_lost(control, settings) : is_changed(plan);
+    return settings->host.control ? control_change_is_lost(control, settings)
+                                  : plan_effects(plan, PLAN_PART_HOST) & PLAN_LISTENS;
 }
 
 int control_change_prepare(struct control_change *change, struct control *control,

@@ -120,7 +120,7 @@ static void apply_dead_letters(struct assembly *assembly)
 }
 
 /* Without memory the old levels stay, with a log line: the reload itself has been made. */
-static void apply_log_levels(const struct supervisor *supervisor)
+static void apply_pool_levels(const struct supervisor *supervisor)
 {
     struct log_levels *levels;
 
@@ -132,18 +132,25 @@ static void apply_log_levels(const struct supervisor *supervisor)
                    weir_str("effect", "pools log as before; reload again"));
 }
 
-/* Applies the settings of `host` that cannot fail. */
+/* Carries out the plan's steps about the host, its log and the logs of pools that cannot fail. */
 static void apply_host(const struct supervisor *supervisor, const struct plan *plan)
 {
     const struct settings_host *host = &supervisor->assembly->shared->settings->host;
+    uint32_t effects = plan_effects(plan, PLAN_PART_HOST);
 
-    if (plan->count == 0 || plan->steps[0].kind != PLAN_HOST) /* steps of the host come first */
-        return;
-    apply_dead_letters(supervisor->assembly);
-    runtime_set_memory(supervisor->assembly->runtime, host->memory);
-    logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
-    logger_set_format(supervisor->logger, (enum log_format)host->log.format);
-    turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
+    if (effects & PLAN_KEEPS_DEAD)
+        apply_dead_letters(supervisor->assembly);
+    if (effects & PLAN_BOUNDS) {
+        runtime_set_memory(supervisor->assembly->runtime, host->memory);
+        turn_watch_set_limit(supervisor->turn_watch, host->turn_warning_ms);
+    }
+    if (effects & PLAN_LOGS) {
+        logger_set_level(supervisor->logger, (enum weir_log_level)host->log.level);
+        logger_set_format(supervisor->logger, (enum log_format)host->log.format);
+    }
+    /* A new pool may have a level of its own; that of a removed one need not be kept. */
+    if (plan_effects(plan, PLAN_PART_POOL) & (PLAN_LOGS | PLAN_ADDS | PLAN_REMOVES))
+        apply_pool_levels(supervisor);
 }
 
 static uint64_t now_ns(void)
@@ -165,6 +172,11 @@ static void abort_host(struct host_change *change)
     dead_output_close(change->dead);
 }
 
+static bool changes_dead_file(const struct supervisor *supervisor, const struct plan *plan)
+{
+    return supervisor->dead_file && plan_effects(plan, PLAN_PART_HOST) & PLAN_KEEPS_DEAD;
+}
+
 static int prepare_host(const struct supervisor *supervisor, const struct settings *settings,
                         const struct plan *plan, struct report *report, struct host_change *out)
 {
@@ -172,7 +184,7 @@ static int prepare_host(const struct supervisor *supervisor, const struct settin
 
     out->dead = NULL;
     status = control_change_prepare(&out->control, supervisor->control, settings, plan, report);
-    if (status != 0 || !supervisor->dead_file)
+    if (status != 0 || !changes_dead_file(supervisor, plan))
         return status;
     status = dead_file_prepare(supervisor->dead_file, settings, report, &out->dead);
     if (status != 0)
@@ -181,12 +193,12 @@ static int prepare_host(const struct supervisor *supervisor, const struct settin
 }
 
 /* After the settings are in force. */
-static void commit_host(const struct supervisor *supervisor, struct host_change *change)
+static void commit_host(const struct supervisor *supervisor, struct host_change *change,
+                        const struct plan *plan)
 {
     control_change_commit(&change->control);
-    if (supervisor->dead_file)
-        dead_file_commit(supervisor->dead_file, supervisor->assembly->shared->settings,
-                         change->dead);
+    if (changes_dead_file(supervisor, plan))
+        dead_file_commit(supervisor->dead_file, supervisor->assembly->shared->settings, change->dead);
 }
 
 /* Answers the clients of a refused reload before the undoing, which may take a while. Takes the
@@ -206,10 +218,9 @@ static void apply_to(struct supervisor *supervisor, struct settings *settings,
         return;
     }
     apply_commit(&apply);
-    commit_host(supervisor, change);
+    commit_host(supervisor, change, plan);
     if (supervisor->on_control)
         supervisor->on_control(supervisor->context);
-    apply_log_levels(supervisor);
     apply_host(supervisor, plan);
     apply_drain(&apply);
     accept(supervisor, plan, report, &apply.times);

@@ -27,7 +27,7 @@ static struct settings *settings_of(const char *text, const struct catalogue *ca
 static struct change change_of(const char *older, const char *newer)
 {
     struct change change = { older ? settings_of(older, &fake_catalogue) : NULL,
-                             newer ? settings_of(newer, &fake_catalogue) : NULL, NULL };
+                             settings_of(newer, &fake_catalogue), NULL };
 
     CU_ASSERT_EQUAL_FATAL(plan_create(change.older, change.newer, &change.plan), WEIR_OK);
     return change;
@@ -356,23 +356,45 @@ static void test_step_says_where_it_stands_in_both_settings(void)
     plan_destroy(NULL);
 }
 
-static void test_plan_to_nothing_removes_everything(void)
+/* The effects of the only task of a change. */
+static uint32_t effects_of(const char *older, const char *newer, enum plan_part part)
 {
-    struct change change = change_of(
-        "sources: {l: {use: files.lines, args: {paths: [p]}, to: start}}\n"
-        "pools:\n"
-        "  end: {use: sink.null}\n"
-        "  start: {use: count.words, outputs: {next: end}}\n",
-        NULL);
+    struct change change = change_of(older, newer);
+    struct plan_task task;
+    uint32_t effects;
+    size_t cursor = 0;
 
-    expect_printed(change.plan, false,
-                   "- dispatchers.default: auto (4) threads\n"
-                   "- dispatchers.blocking: 16 threads\n- pools.end: sink.null, size 4\n"
-                   "- pools.start: count.words, size 4\n- sources.l: files.lines\n");
-    CU_ASSERT_EQUAL_FATAL(change.plan->removed_count, 2);
-    CU_ASSERT_EQUAL(change.plan->removed[0], 0);
-    CU_ASSERT_EQUAL(change.plan->removed[1], 1);
+    CU_ASSERT_TRUE_FATAL(plan_next_task(change.plan, &cursor, &task));
+    CU_ASSERT_EQUAL(task.part, part);
+    CU_ASSERT_FALSE(plan_next_task(change.plan, &cursor, &task));
+    effects = plan_effects(change.plan, part);
+    CU_ASSERT_EQUAL(effects, task.effects);
     change_finish(&change);
+    return effects;
+}
+
+static uint32_t effects_of_host(const char *keys)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "host: {%s}\npools: {a: {use: sink.null}}", keys);
+    return effects_of("pools: {a: {use: sink.null}}", text, PLAN_PART_HOST);
+}
+
+static void test_steps_of_the_host_say_what_they_take(void)
+{
+    CU_ASSERT_EQUAL(effects_of_host("name: other"), 0);
+    CU_ASSERT_EQUAL(effects_of_host("control: /c"), PLAN_LISTENS);
+    CU_ASSERT_EQUAL(effects_of_host("dead_letters: {count: 3}"), PLAN_KEEPS_DEAD);
+    CU_ASSERT_EQUAL(effects_of_host("dead_letters: {file: /d}"), PLAN_KEEPS_DEAD);
+    CU_ASSERT_EQUAL(effects_of_host("log: {level: debug}"), PLAN_LOGS);
+    CU_ASSERT_EQUAL(effects_of_host("memory: 1GiB"), PLAN_BOUNDS);
+    CU_ASSERT_EQUAL(effects_of_host("turn_warning: 2s"), PLAN_BOUNDS);
+    CU_ASSERT_EQUAL(effects_of_host("turn_warning: 2s, log: {format: json}"),
+                    PLAN_BOUNDS | PLAN_LOGS);
+    CU_ASSERT_EQUAL(effects_of("pools: {a: {use: sink.null}}",
+                               "pools: {a: {use: sink.null, log: {level: debug}}}", PLAN_PART_POOL),
+                    PLAN_LOGS);
 }
 
 static void test_plan_lists_what_is_removed(void)
@@ -469,7 +491,7 @@ int main(void)
         { "indexes", test_step_says_where_it_stands_in_both_settings },
         { "colour", test_colour_is_that_of_a_diff },
         { "exclusive", test_exclusive_ones_are_said_to_stop_first },
-        { "to nothing", test_plan_to_nothing_removes_everything },
+        { "host", test_steps_of_the_host_say_what_they_take },
         { "closing", test_plan_lists_what_is_removed },
         { "tasks", test_steps_of_one_part_are_one_task },
         CU_TEST_INFO_NULL,
