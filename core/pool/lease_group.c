@@ -50,7 +50,7 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
     return false;
 }
 
-/* A taker for whom a worker was woken does not count as waiting. */
+/* A taker does not count as waiting once a worker was woken to serve it. */
 static bool has_room_locked(const struct pull_queue *pull)
 {
     uint64_t called = atomic_load_explicit(&pull->called, memory_order_relaxed);

@@ -77,7 +77,7 @@ static void add(struct weir_inspection *inspection, const char *item, const char
         kit_problem(look->kit, "an item called \"%s\": a name has 1 to %d bytes", item,
                     WEIR_INSPECT_ITEM_MAX);
     else if (is_reported(kit_text_get(answer), item))
-        kit_problem(look->kit, "the item %s was told twice", item);
+        kit_problem(look->kit, "the item %s was reported twice", item);
     else
         kit_text_format(answer, "%s=%s\n", item, value);
 }

@@ -77,7 +77,7 @@ static inline uint64_t row_work(uint64_t x, uint64_t steps)
     return x;
 }
 
-/* What so many steps take here and now: the best of a few. */
+/* The time of so many steps on this machine now: the best of a few runs. */
 static inline double row_work_ns(uint64_t steps)
 {
     double best = 1e18;

@@ -93,7 +93,7 @@ class Copy:
         return done.returncode == 0
 
     def see(self, record, target):
-        """Whether the test fails with the promise broken; a sentence when that cannot be told."""
+        """Whether the test fails with the promise broken; a sentence when this is unknown."""
         path = self.tree / record.path
         whole = path.read_text(encoding="utf-8")
         path.write_text(record.apply(whole), encoding="utf-8")

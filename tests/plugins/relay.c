@@ -13,7 +13,7 @@ struct relay {
     const struct settings *settings;
 };
 
-/* Of all workers: a failure does not begin it anew. */
+/* Of all workers: a failure does not reset it. */
 static _Atomic uint32_t messages;
 
 static int open_relay(struct weir_self *self, const void *settings, void *memory)

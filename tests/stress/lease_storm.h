@@ -3,7 +3,7 @@
  *
  * Each lease is a *session*: its member draws a number when it is taken, and replies with it to
  * each use. Each user draws a number for each lease that it gets, its *use*. The table `users` says
- * which use a session had: whoever writes another one has found a member that two have used.
+ * which use a session had: a worker that writes another number has found a member with two users.
  *
  * Any thread, but for storm_init and storm_finish.
  */
@@ -61,7 +61,7 @@ uint32_t storm_draw(uint64_t *state, uint32_t below);
 /* The sums of all pools. */
 void storm_figures(struct storm *storm, struct pool_leases *out);
 
-/* What a message under a lease asks the member to do. */
+/* The task of a message under a lease. */
 enum storm_deed { DEED_REPLY, DEED_FAIL };
 
 struct storm_order {
@@ -69,7 +69,7 @@ struct storm_order {
     uint64_t deed;
 };
 
-/* What a message to the users asks for. */
+/* The task of a message to the users. */
 enum storm_wish { WISH_TAKE, WISH_GIVE_UP, WISH_FAIL, WISH_STOP };
 
 extern const struct weir_behaviour storm_member;

@@ -42,7 +42,7 @@ static inline void job_begin(struct job *job, int argc, char **argv)
     memset(job->results, 0, job->count * sizeof *job->results);
 }
 
-/* What a task does with its place in the results. */
+/* The work of a task, with its place in the results. */
 static inline void job_work(const struct job *job, uint64_t *result)
 {
     *result = row_work((uint64_t)(result - job->results), job->steps) | 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal:   a running host can be asked and told by its socket, by the commands and by HTTP, and
+"""Goal:   a running host answers and obeys by its socket, by the commands and by HTTP, and
         nothing that anybody does there harms it. Shows promise R6, promise C6, promise C7,
         promise C8, promise C9, promise R17, promise L3 and promise L4.
 Method: real hosts, real commands. Dead letters are made by removing workers that must discard
@@ -272,7 +272,7 @@ def test_keys_of_the_host():
 
 
 def test_keys_of_the_host_are_in_force():
-    """promise C12: the reload that brings them is told by them already; turns last seconds"""
+    """promise C12: the reload that sets them already uses them; turns last seconds"""
     long_turns = busy().replace("spin: 20000", "spin: 4000000000")
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
@@ -511,7 +511,7 @@ def test_life_of_the_socket():
 
 
 def status_as_nobody(path):
-    """What somebody else is told, before they ask: a process that has given up being root."""
+    """The refusal of another user's request: a process that has given up being root."""
     program = ("import os, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534);"
                "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
                "print(s.recv(100).split()[1].decode())")

@@ -176,7 +176,7 @@ def test_workers_come_and_go(host):
 
 
 def test_a_locked_database_loses_no_piece(host, clients):
-    """The workers and the master fail. Who waits for the master is told, and asks again."""
+    """The workers and the master fail. A waiting requester gets an error, and tries again."""
     host.reaches(10 * BATCH)
     lock = sqlite3.connect(DATABASE, timeout=60, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
@@ -204,7 +204,7 @@ def test_results():
 
 
 def test_a_stop_leaves_the_rest_to_the_next_host(host):
-    """The client is told, and the next host goes on by itself."""
+    """The client gets an error, and the next host goes on by itself."""
     host.run("pause", "work")
     client = host.ask("rest: SELECT id FROM documents WHERE id % 2")
     until(lambda: host.master()["waiting"] == "1", "the Epic")

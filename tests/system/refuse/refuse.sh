@@ -120,7 +120,7 @@ for mailbox in 10 11 12 13 14 15 16; do
 done
 await 'field=mailbox from=[0-9]* to=16'
 
-# --- told to end while it reloads
+# --- a signal to end during a reload
 good 20 >"$work/etc/new" && mv "$work/etc/new" "$file"
 kill -HUP "$host"
 stop

@@ -323,7 +323,7 @@ def test_stopped_host_holds_up_nobody():
 
 # --- what is believed -----------------------------------------------------------------------------
 
-# Listens at a path, and answers whoever connects with what lies in a file.
+# Listens at a path, and answers each client with the content of a file.
 SPEAKER = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); " \
           "s.listen(); print('listening', flush=True)\n" \
           "while True:\n" \

@@ -91,7 +91,7 @@ says 1 'plugin=wayward .* behaviour=twice .* effect="refused, the message stays 
 says 1 'component=end event="ledger" accepted=10 done=10 '
 says 1 'component=work event="ledger" .* misuses=20 .* balance=exact'
 
-# Keys that nobody sets: told at the first message, and by the check where it is declared.
+# Messages without keys: logged at the first message, and found by the check where it is declared.
 printf 'version: 1\nhost: {plugins: ["%s", "%s"], shutdown_timeout: 1s}\n' "$plugins" "$faulty" \
     >"$work/hash.yaml"
 printf 'sources: {numbers: {use: wayward.one, to: work}}\n' >>"$work/hash.yaml"

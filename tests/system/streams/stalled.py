@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   a reader of standard output that does not read holds up only those that print: they
         wait, little is kept, and it gets every line in order when it reads; at the end it is waited
-        for as long as the end may take, and what it has not taken by then is told.
+        for as long as the end may take, and the log reports the lost bytes.
         Shows promise H10 and promise H7.
 Method: real hosts with one thread, asked by their socket, whose standard output is a pipe that the
         test reads, or does not. Every wait is for a condition.

@@ -45,7 +45,7 @@ text() {
     printf 'pools: {work: {use: sink.null, size: 1, mailbox: %s}}\n' "$mailbox"
 }
 
-# took_on WHAT [POOL]: the new number is told of; that is one more reload
+# took_on WHAT [POOL]: the log has the new number; this is one more reload
 took_on() {
     reloads=$((reloads + 1))
     await "path=pools.${2:-work} field=mailbox from=[0-9]* to=$mailbox\$"
@@ -77,7 +77,7 @@ text >"$file"
 took_on "truncated and written"
 next
 mv "$file" "$file~" && text >"$file" && rm "$file~"
-took_on "moved away and written anew"
+took_on "moved away and written again"
 next
 sed -i "s/mailbox: [0-9]*/mailbox: $mailbox/" "$file"
 took_on "sed -i"
@@ -145,7 +145,7 @@ next
 text >"$etc/v2/weir.yaml"
 took_on "written behind two links"
 
-# --- a file that is wrong is told once; the next change is taken on
+# --- a wrong file is reported once; the next change is reloaded
 next
 put
 took_on "put behind two links"
@@ -165,7 +165,7 @@ next
 text >"$etc/v2/weir.yaml"
 took_on "in another directory of the same name"
 
-# --- told to watch no more, it does not; HUP does as ever
+# --- `watch: false` ends the watch; HUP still reloads
 next
 put false
 took_on "watches no more"

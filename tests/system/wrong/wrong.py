@@ -41,16 +41,16 @@ PAGE_HEAD = """\
 
 # Plugins that are wrong
 
-What becomes of a plugin with a fault: `weir check` says so before anything runs; a host at work
-that is told to take it on (`HUP`) refuses the whole file and keeps what it has. Faults that show
-only at work are told once, with pool, worker, plugin and consequence, and are counted after that as
+The effect of each fault of a plugin: `weir check` says so before anything runs; a host at work
+that reloads it (`HUP`) refuses the whole file and keeps its configuration. Faults that show
+only at work are logged once, with pool, worker, plugin and consequence, and are counted after that as
 `misuses` in the lines of the ledger. In each row the host then served the next message, unless the
 last column says otherwise, and its ledger balanced.
 
 A new plugin is loaded in a process of its own first, and every `check` is called in one. So a
 constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
 seconds) without harm to a host at work. A crash in another callback ends the host, which says whose
-it was: plugins share its memory, and nobody can tell what is still whole. When a plugin has
+it was: plugins share its memory, and the extent of the damage is unknown. When a plugin has
 overwritten memory of the host and the host's own code stumbles over that, the line says `in the
 host itself` and names the last callback of the thread, which may be another one's.
 
@@ -92,7 +92,7 @@ LOADING = [
     Row("has a descriptor that is too large", "too_large.run", r"its descriptor has \d+ bytes"),
     Row("exports no descriptor", "no_symbol.run", r"does not export weir_plugin_v1"),
     Row("calls itself other than its file", "other_name.run", r"calls itself another"),
-    Row("needs a function that nobody has", "undefined_symbol.run",
+    Row("needs a function that does not exist", "undefined_symbol.run",
         r"cannot be loaded: undefined symbol: function_of_nobody"),
     Row("has a table without its end", "no_end.run", r"or no row of zeros after them"),
     Row("has a table that ends in what is no row", "unended.run",

@@ -128,7 +128,7 @@ static uint64_t misuses(struct fixture *f, enum misuse misuse)
     return atomic_load(&f->pool->misuses.counts[misuse]);
 }
 
-/* --- no misuse, but told as well --- */
+/* --- no misuse, but logged as well - */
 
 static struct weir_message *kept_messages[2]; /* of the only worker */
 

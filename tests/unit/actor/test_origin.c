@@ -445,7 +445,7 @@ static struct source *begin_flood(struct rig *rig, struct spec *spec, weir_pid t
     return source;
 }
 
-/* promise S8: over 20000 messages and all verdicts, each outcome is told exactly once. */
+/* promise S8: over 20000 messages and all verdicts, each outcome is reported exactly once. */
 static void test_every_token_of_a_source_ends_once(void)
 {
     struct flood *flood = calloc(1, sizeof *flood);

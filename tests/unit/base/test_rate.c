@@ -225,7 +225,7 @@ static bool are_all_periods_within_rate(const struct world *world)
     return true;
 }
 
-/* promise O9: over any period at most the burst and the rate's share, whoever sends. */
+/* promise O9: over any period at most the burst and the rate's share, for all senders. */
 static void test_any_period_has_at_most_burst_and_rate(void)
 {
     static const struct rate rates[] = {

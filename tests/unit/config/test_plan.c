@@ -142,7 +142,7 @@ static void test_changed_fields_of_a_pool_are_one_step_each(void)
         "~ pools.a.manager: (none) -> sink.null\n");
 }
 
-/* A rate is told with the target; both forms of the same rate are the same. */
+/* The plan shows a rate with the target; both forms of the same rate are the same. */
 static void test_changed_rate_is_a_step_of_its_output(void)
 {
     expect_change("pools: {a: {use: count.words, outputs: {next: b}}, b: {use: sink.null}}",

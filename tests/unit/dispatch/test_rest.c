@@ -118,7 +118,7 @@ static void test_threads_without_work_do_not_wake(void)
     probe_destroy(probe);
 }
 
-/* --- being told when somebody wakes ---------------------------------------------------------- */
+/* --- a notice when a thread wakes ------------------------------------------------------------ */
 
 static void count_stir(void *context)
 {

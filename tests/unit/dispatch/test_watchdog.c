@@ -43,7 +43,7 @@ static uint32_t look(struct fixture *f, uint64_t now)
     return watchdog_look(&f->watchdog, f->rig.dispatcher, now, LIMIT, &f->watched);
 }
 
-/* How many threads are told of at one look. */
+/* The number of threads that one look reports. */
 static uint32_t tell_all(struct fixture *f, uint64_t now)
 {
     uint32_t count = 0;

@@ -250,7 +250,7 @@ static void *submit_many(void *context)
     return NULL;
 }
 
-/* promise E13: whoever is faster, each accepted task is counted once. */
+/* promise E13: in every order, each accepted task is counted once. */
 static void test_cancel_while_others_submit_loses_nothing(void)
 {
     struct weir_group_ended ended;

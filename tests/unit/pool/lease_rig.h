@@ -77,7 +77,7 @@ void act(struct fixture *f, uint32_t slot, probe_act *what);
 
 bool is_equal(struct fixture *f, _Atomic int *where, int expected);
 bool answered(struct fixture *f, uint32_t slot, int expected);
-/* What a call of the holder returns. */
+/* The result of a holder's call. */
 int result(struct fixture *f, uint32_t slot, probe_act *what);
 /* Takes a member, and has the lease. */
 bool takes(struct fixture *f, uint32_t slot);

@@ -13,7 +13,7 @@ struct worker {
     uint64_t unused_ms; /* the end of its last message */
 };
 
-/* What a run needs besides its results. */
+/* The input of a run. */
 struct run {
     struct scale_world *world;
     const struct scale_load *load;

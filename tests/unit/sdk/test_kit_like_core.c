@@ -242,7 +242,7 @@ static void ask(struct weir_self *self, struct scene *scene, const struct weir_m
     scene_note(scene, "cancel none", weir_cancel(self, 0));
 }
 
-/* What the two hosts say of leases that nobody has given. */
+/* The answers of both hosts to calls with unknown leases. */
 static void call_leases(struct weir_self *self, struct scene *scene,
                         const struct weir_message *message)
 {
