@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <weir/host.h>
+#include <weir/source.h>
 
 int position_set(struct position *position, const void *data, size_t size)
 {

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include <weir/host.h>
+#include <weir/log.h>
 
 struct log_line {
     enum weir_log_level level;

@@ -109,6 +109,11 @@ class StyleTest(unittest.TestCase):
             self.plant(path, f'#include "{header}"\n', "must not know")
             self.write(path, CLEAN.get(path, ""))
 
+    def test_actor_knows_no_pool(self):
+        self.write("core/pool/pool.h", "/*\n * pool.h - a pool.\n */\n")
+        self.plant("core/actor/actor.h", '#include "pool/pool.h"\n',
+                   "core/actor must not know core/pool/pool.h")
+
     def plant_cycle(self, files, wanted):
         """With these files beside the clean tree there is one cycle, which says `wanted`."""
         for path, name in files.items():
@@ -124,6 +129,10 @@ class StyleTest(unittest.TestCase):
         self.plant_cycle({"core/stats/a.h": "stats/b.h", "core/stats/b.h": "stats/c.h",
                           "core/stats/c.h": "stats/b.h"},
                          "files include each other: core/stats/b.h -> core/stats/c.h")
+
+    def test_public_headers_that_include_each_other_are_found(self):
+        self.plant_cycle({"sdk/include/weir/a.h": "b.h", "sdk/include/weir/b.h": "a.h"},
+                         "files include each other: sdk/include/weir/a.h -> sdk/include/weir/b.h")
 
     def test_folders_that_include_each_other_are_found(self):
         self.plant_cycle({"config/a.c": "config/sub/b.h", "config/a.h": None,

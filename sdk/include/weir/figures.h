@@ -6,7 +6,7 @@
 #ifndef WEIR_FIGURES_H
 #define WEIR_FIGURES_H
 
-#include "runtime.h"
+#include "messages.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -477,10 +477,4 @@ static inline void weir_print(struct weir_self *self, const char *text, size_t s
     self->host->print(self, text, size);
 }
 
-#include "links.h"
-#include "log.h"
-#include "resize.h"
-#include "source.h"
-#include "timer.h"
-
 #endif

@@ -14,7 +14,7 @@
 #ifndef WEIR_LEASES_H
 #define WEIR_LEASES_H
 
-#include "runtime.h"
+#include "messages.h"
 
 #ifdef __cplusplus
 extern "C" {

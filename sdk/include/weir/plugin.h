@@ -33,11 +33,16 @@
 #include "host.h"
 #include "inspect.h"
 #include "lease.h"
+#include "links.h"
+#include "log.h"
 #include "port.h"
 #include "port_leases.h"
 #include "port_tasks.h"
+#include "resize.h"
+#include "source.h"
 #include "spawn.h"
 #include "task.h"
+#include "timer.h"
 #include "watch.h"
 
 #define WEIR_ABI_MAJOR 1

@@ -37,16 +37,15 @@
 #define WEIR_RUNTIME_H
 
 #include "choices.h"
+#include "figures.h"
+#include "leases.h"
+#include "messages.h"
 #include "plugin.h"
-
-#define WEIR_API __attribute__((visibility("default")))
+#include "tasks.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A runtime: dispatchers, actors, pools and names. */
-struct weir_runtime;
 
 /*
  * The program's event loop, which waits for the descriptors that behaviours watch (weir/watch.h).
@@ -413,86 +412,8 @@ WEIR_API int weir_runtime_stop_now(struct weir_runtime *runtime, weir_pid pid);
 WEIR_API int weir_runtime_close_wait(struct weir_runtime *runtime, weir_pid pid,
                                      uint64_t timeout_ms);
 
-/* --- messages --------------------------------------------------------------------------------- */
-
-/* The tag of a name (1 to 128 bytes). Equal names give the same tag, which lives as long as the
- * runtime. Borrows the name. NULL: the name is empty or too long, or memory is out. */
-WEIR_API const struct weir_tag *weir_runtime_tag(struct weir_runtime *runtime, const char *name);
-
-/* A new message with `size` bytes of zeroed payload. Returns owned. NULL: memory is out. */
-WEIR_API struct weir_message *weir_runtime_message_new(struct weir_runtime *runtime,
-                                                       const struct weir_tag *tag, size_t size);
-
-/* Frees a message that was not sent, or an answer. Takes the message. NULL is allowed. */
-WEIR_API void weir_runtime_message_free(struct weir_runtime *runtime, struct weir_message *message);
-
-/*
- * Sends a message with `from` 0. Takes the message on 0. Never waits. WEIR_EFULL: no eligible
- * worker has room, or no worker is open yet. WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor, or it
- * has ended. WEIR_ECLOSED: the receiver drains. WEIR_EINVALID: the message has no key and the pool
- * routes by hash, or the payload is larger than `mailbox_bytes`. WEIR_ENOMEM.
- */
-WEIR_API int weir_runtime_send(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
-                               struct weir_message *message);
-
-/*
- * As weir_runtime_send in the normal lane, but waits for room, in one queue with the workers whose
- * outputs have the same target. The wait also ends when the receiver closes (WEIR_ECLOSED) or has
- * ended (WEIR_ETERMINATED), and at the time-out (WEIR_ETIMEOUT). The caller keeps the message then.
- * WEIR_EDEADLK.
- */
-WEIR_API int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to,
-                                    struct weir_message *message, uint64_t timeout_ms);
-
-/*
- * Sends a request and returns at once. Takes the message on 0. After 0 the reference has exactly
- * one answer; weir_runtime_await fetches the answer, or weir_runtime_cancel cancels the request. A
- * request that cannot be sent is refused at once, with a status of weir_runtime_send.
- */
-WEIR_API int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
-                                  struct weir_message *message, uint64_t timeout_ms,
-                                  uint64_t *out_reference);
-
-/*
- * Waits for the answer to a request until the time-out of the request, and closes the reference.
- * Returns 0 with the reply in `out`, or the reason why there is no reply: WEIR_ETIMEOUT,
- * WEIR_EREJECTED, WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. Initialise `out`
- * with WEIR_ANSWER. The reference stays open after WEIR_EDEADLK and WEIR_EINVALID (out->size is too
- * small). WEIR_EUNKNOWN: no such reference, or another thread waits for it.
- */
-WEIR_API int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference,
-                                struct weir_answer *out);
-
-/* Cancels a request: the library drops its reply. WEIR_EUNKNOWN: the reference is not open. */
-WEIR_API int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference);
-
-/*
- * Sends a request and waits for the answer. Always takes the message: a refused message is freed.
- * Returns the statuses of weir_runtime_request and weir_runtime_await.
- */
-static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
-                                   struct weir_message *message, uint64_t timeout_ms,
-                                   struct weir_answer *out)
-{
-    uint64_t reference;
-    int status = weir_runtime_request(runtime, to, WEIR_NORMAL, message, timeout_ms, &reference);
-
-    if (status != 0) {
-        weir_runtime_message_free(runtime, message);
-        return status;
-    }
-    status = weir_runtime_await(runtime, reference, out);
-    if (status == WEIR_EDEADLK || status == WEIR_EINVALID)
-        (void)weir_runtime_cancel(runtime, reference);
-    return status;
-}
-
 #ifdef __cplusplus
 }
 #endif
-
-#include "figures.h"
-#include "leases.h"
-#include "tasks.h"
 
 #endif

@@ -23,11 +23,13 @@
 #ifndef WEIR_TASKS_H
 #define WEIR_TASKS_H
 
-#include "runtime.h"
+#include "messages.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct weir_pool_options;
 
 /*
  * Makes a pool whose workers run tasks. As weir_runtime_add_pool, with `behaviour` and `settings`

@@ -4,7 +4,8 @@
 # environment.
 # Method: nm and readelf on the library; the headers name the functions. promise E2
 set -euo pipefail
-library=$1 headers=("$2" "${2%/*}/figures.h" "${2%/*}/tasks.h" "${2%/*}/leases.h") sanitized=$3
+library=$1 folder=${2%/*} sanitized=$3
+headers=("$2" "$folder"/{messages,figures,tasks,leases}.h)
 
 fail() {
     echo "FAIL: $*" >&2
