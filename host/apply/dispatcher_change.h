@@ -1,5 +1,5 @@
 /*
- * apply/dispatcher_change.h - the dispatchers' part of a plan that is carried out, as a transaction.
+ * apply/dispatcher_change.h - the dispatchers' part of a plan under way, as a transaction.
  *
  * It walks the plan's tasks. Everything that can fail happens in prepare: it makes new dispatchers,
  * and new threads of present ones. The commit ends surplus threads and sets budgets. A dispatcher

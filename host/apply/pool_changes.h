@@ -27,8 +27,8 @@ struct pool_changes {
     struct pool **made;           /* new pools, made here */
     struct pool_change **changes; /* of pools that stay */
     bool *is_parent;              /* running pools that get new members */
-    uint32_t exclusive_count; /* tasks whose old workers stop before the new ones open */
-    bool allocated;           /* all of these tables are allocated */
+    uint32_t exclusive_count;     /* tasks whose old workers stop before the new ones open */
+    bool allocated;               /* all of these tables are allocated */
 };
 
 /* Makes and prepares everything; reports the reason of a failure. Finish is needed also on failure.
