@@ -1,6 +1,5 @@
 /*
- * config/deferred_checks.h - the calls of behaviours' `check`, deferred until the whole file has been
- * read.
+ * config/deferred_checks.h - the calls of behaviours' `check`, deferred until the file was read.
  *
  * `check` is code of a plugin. So the catalogue sees all calls before the first is made, and can
  * try them in another process. They are made in the order of the file. Part of one check; not

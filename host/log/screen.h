@@ -7,8 +7,8 @@
  *
  * Life: screen_create .. screen_destroy. Every function may be called from any thread, several at
  * once. Two locks, taken in this order: printing (a printing thread may wait for a slow reader of
- * standard output), then terminal. A thread that prints to a terminal that its user has stopped holds both;
- * log lines and the progress line wait SCREEN_TIMEOUT_MS for them, and are lost then.
+ * standard output), then terminal. A thread that prints to a terminal that its user has stopped
+ * holds both; log lines and the progress line wait SCREEN_TIMEOUT_MS for them, and are lost then.
  */
 #ifndef HOST_LOG_SCREEN_H
 #define HOST_LOG_SCREEN_H

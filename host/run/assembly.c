@@ -13,9 +13,9 @@ static _Atomic uint32_t *users_of(const struct settings_use *use)
     return use->entry ? use->entry->users : NULL;
 }
 
-/* Counts the users of each plugin, which stays loaded while shared settings name it. The counters are
- * stored apart, since they are lowered after the settings, which refer to the plugin's tables, are
- * freed. */
+/* Counts the users of each plugin, which stays loaded while shared settings name it. The counters
+ * are stored apart, since they are lowered after the settings, which refer to the plugin's tables,
+ * are freed. */
 static int count_uses(struct shared_settings *shared, const struct settings *settings)
 {
     size_t most = (size_t)settings->pool_count * 2 + settings->source_count;

@@ -2,8 +2,8 @@
  * run/heartbeat.h - notifies the service manager that the host makes progress, if it expects that.
  *
  * A timer of the I/O thread sends a message to a hidden actor on the dispatcher `default`, and the
- * actor notifies the manager. So a beat shows that the I/O thread runs, that messages are delivered,
- * and that the dispatcher runs actors. No message is sent while `may_beat` denies it.
+ * actor notifies the manager. So a beat shows that the I/O thread runs, that messages arrive, and
+ * that the dispatcher runs actors. No message is sent while `may_beat` denies it.
  *
  * Life: heartbeat_create, once the loop and the dispatchers are there .. heartbeat_destroy, after
  * the runtime has stopped, and before it is destroyed and the loop is closed. I/O thread only.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Goal: a break that cannot be read, or does not fit the source any more, is reported and not passed over.
+Goal: a break that cannot be read, or does not fit the source any more, is reported.
 Method: small trees in a temporary folder.
 """
 import tempfile

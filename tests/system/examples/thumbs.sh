@@ -1,6 +1,6 @@
 #!/bin/bash
 # Goal:   each picture gets one thumbnail that fits, shows what the picture shows, and lies under a
-#         name of its own; large ones go to the workers for large ones; files that are no picture are reported.
+#         name of its own; large ones go to the workers for large ones; other files are reported.
 #         Shows promise X2.
 # Method: pictures of a Debian package and some of our own are scaled; sizes and colours are read by
 #         pictures.py, which shares no code with the library. The ledger says who scaled how many.

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Goal:   mistakes that only a running host can find are reported as mistakes of the file, with file, line,
-#         column, path and reason: a socket that cannot be made, a worker, a manager or a
-#         source that does not open, with what the plugin said. By `weir run` too. Shows promise R8.
+# Goal:   mistakes that only a running host can find are reported as mistakes of the file, with
+#         file, line, column, path and reason: a socket that cannot be made, a worker, a manager or
+#         a source that does not open, with what the plugin said. By `weir run` too.
+#         Shows promise R8.
 # Method: one host; each row changes its file so that the reload must be refused, and compares what
 #         `weir reload` prints, whole lines, with what is expected.
 #

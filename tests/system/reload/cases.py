@@ -154,7 +154,7 @@ def passing(more):
 
 
 def an_open_that_never_returns(host):
-    """The refusal is answered before the wait for its worker; the name is free for the next file."""
+    """The refusal comes before the wait for its worker; the name is free for the next file."""
     host.start(base())
     host.write(base() + passing(", args: {gate: GATE}"))
     host.process.send_signal(signal.SIGHUP)

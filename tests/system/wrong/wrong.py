@@ -43,7 +43,7 @@ PAGE_HEAD = """\
 
 The effect of each fault of a plugin: `weir check` says so before anything runs; a host at work
 that reloads it (`HUP`) refuses the whole file and keeps its configuration. Faults that show
-only at work are logged once, with pool, worker, plugin and consequence, and are counted after that as
+only at work are logged once, with pool, worker, plugin and consequence, and then are counted as
 `misuses` in the lines of the ledger. In each row the host then served the next message, unless the
 last column says otherwise, and its ledger balanced.
 
