@@ -147,6 +147,10 @@ class Gateway(unittest.TestCase):
         self.assertEqual((figures["p99"], figures["p999"]), (300, 400))
         self.assertEqual(gateway.overload_problem(figures), "")
 
+    def test_a_load_without_requests_has_a_rate(self):
+        text = self.TEXT.replace("requests=3000", "requests=0")
+        self.assertGreater(gateway.read_figures(text)["rate"], 0)
+
     def test_a_load_without_figures_fails(self):
         with self.assertRaises(SystemExit):
             gateway.read_figures("unable to connect")
