@@ -30,7 +30,7 @@ struct overview_pool {
     uint64_t unbound; /* including pools below: messages emitted at unbound outputs */
     struct pool_scaling scaling;
     struct pool_leases leases;
-    uint64_t resizes[RESIZE_BY_COUNT]; /* by enum resize_by */
+    uint64_t resizes[RESIZE_BY_COUNT];       /* by enum resize_by */
     struct pool_progress units[PLACE_UNITS]; /* that its workers report */
     uint32_t unit_count;
 };

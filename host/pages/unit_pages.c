@@ -29,9 +29,9 @@ static void visit_pools_locked(const struct overview *overview, unit_visit *visi
     struct pool_progress units[PLACE_UNITS];
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
-        uint32_t count = settings->pools[i].nested ? 0
-                                                   : pool_progress(overview->assembly->pools[i],
-                                                                   units, PLACE_UNITS);
+        uint32_t count = settings->pools[i].nested
+                             ? 0
+                             : pool_progress(overview->assembly->pools[i], units, PLACE_UNITS);
 
         if (count > 0)
             visit(stream, settings->pools[i].path, units, count);

@@ -53,8 +53,8 @@ void link_drop(struct link *link);
 WEIR_PRINTF(2, 3) int link_fail(struct link *link, const char *format, ...);
 /* The same, with the answer of the server to the last call that waits for one. 0: it is good. */
 int link_check(struct link *link, const char *what);
-/* The same, after a passive declaration, whether the object exists. A server closes the channel when
- * it does not; then the channel is opened again, with nothing but confirms. */
+/* The same, after a passive declaration, whether the object exists. When it does not, the server
+ * has closed the channel, which is opened again, with nothing but confirms. */
 int link_check_presence(struct link *link, const char *what, bool *out_exists);
 /* Waits, and sends heartbeats. WEIR_EINVALID with `error`: the connection is lost. */
 int link_rest(struct link *link, uint64_t milliseconds);

@@ -43,7 +43,7 @@ struct amqp_settings {
     bool declare;
     uint32_t limit;
     uint32_t delivery_limit;
-    uint64_t new_queue; /* milliseconds */
+    uint64_t new_queue;       /* milliseconds */
     const char *dead_letters; /* NULL = `queue`.dead */
     uint32_t window;
     /* amqp.consume */

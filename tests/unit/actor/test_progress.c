@@ -185,12 +185,53 @@ static void test_worker_that_is_opened_again_goes_on_counting(void)
     finish(&f);
 }
 
+static int measure(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)probe;
+    weir_progress(self, "waiting", probe_order(message)->argument, WEIR_GAUGE);
+    return WEIR_DONE;
+}
+
+static bool has_gauge(struct fixture *f, uint64_t value)
+{
+    struct pool_progress units[PLACE_UNITS];
+
+    return pool_progress(f->pool, units, PLACE_UNITS) == 1 && units[0].done == value &&
+           units[0].total == WEIR_GAUGE;
+}
+
+/* The present value of the living: it falls, and that of a former incarnation or an ended actor is
+ * not added. */
+static void test_gauge_is_of_the_living(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    order(&f, f.pool->pid, 70, measure, 9);
+    order(&f, f.pool->pid, 71, measure, 4);
+    CU_ASSERT_TRUE(has_gauge(&f, 4));
+    order(&f, f.pool->pid, 72, crash, 0);
+    order(&f, f.pool->pid, 73, measure, 3);
+    CU_ASSERT_TRUE(has_gauge(&f, 3));
+    order(&f, f.pool->pid, 74, spawn, 0);
+    order(&f, atomic_load(&f.child), 75, measure, 2);
+    CU_ASSERT_TRUE(has_gauge(&f, 5));
+    order(&f, f.pool->pid, 76, stop_child, 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_no_children, &f));
+    CU_ASSERT_TRUE(has_gauge(&f, 3));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(has_gauge(&f, 0));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "children", test_children_tell_and_emit_for_their_pool },
         { "ended", test_children_that_have_ended_still_count },
         { "again", test_worker_that_is_opened_again_goes_on_counting },
+        { "gauge", test_gauge_is_of_the_living },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,0 +1,243 @@
+"""Goal:   what happens to single pieces of work, and to the connection, at the edges: servers that
+        refuse, foreign queues and tags, pieces that are too large, ends and reloads of a host,
+        ids, lost confirms, and the login by certificate.
+Method: as in amqp.py, which runs TESTS.
+"""
+import os
+
+import pika
+
+from hosts import check, until
+
+
+def test_refused_session_goes_on_to_the_next_server(suite):
+    address = suite.engine.addresses[0]
+    suite.engine.server.control("eval", """
+        rabbit_vhost:add(<<"other">>, <<"test">>),
+        rabbit_auth_backend_internal:set_permissions(<<"guest">>, <<"other">>, <<".*">>, <<".*">>,
+                                                     <<".*">>, <<"test">>).""")
+    suite.engine.addresses = [f"{address}/other"]
+    suite.consumer("first", limit=500).start().stop()
+    suite.engine.addresses = [f"{address}/other", address]
+    host = suite.consumer("host", limit=700).start()
+    suite.engine.addresses = [address]
+    check(suite.producer(10, limit=700).start(waits=False).wait() == 0, "the producer ends")
+    suite.until_all(10, host)
+    suite.engine.addresses = [f"{address}/other", "amqp://127.0.0.1:1"]
+    second = suite.consumer("second", limit=700).start(waits=False)
+    check(second.wait() != 0 and "700 here, 500 at the server" in second.read_log(),
+          second.end_of_log())
+
+
+def test_foreign_queue_needs_an_exchange_for_dead_letters(suite):
+    connection, channel = suite.engine.channel()
+    channel.queue_declare(suite.queue, durable=True)
+    suite.engine.extra += ", declare: false"
+    text = f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}}}
+"""
+    refused = suite.host("refused", text).start(waits=False)
+    check(refused.wait() != 0, "it starts")
+    check(f"exchange {suite.queue}.dead, for the dead letters of {suite.queue}, does not exist" in
+          refused.read_log(), refused.end_of_log())
+    channel.exchange_declare(f"{suite.queue}.dead", "direct")
+    channel.queue_declare(f"{suite.queue}.dead")
+    channel.queue_bind(f"{suite.queue}.dead", f"{suite.queue}.dead", suite.queue)
+    suite.host("host", text).start()
+    channel.basic_publish("", suite.queue, b"7")
+    check(suite.engine.dead(suite.queue, 1)[0]["body"] == b"7", "another dead letter")
+    connection.close()
+
+
+def test_stopped_and_reloaded_hosts_use_up_no_attempts(suite):
+    suite.engine.extra += ", delivery_limit: 2, window: 20"
+    check(suite.producer(20).start(waits=False).wait() == 0, "the producer ends")
+    slow = suite.consumer("slow", rate="1/s")
+    for _ in range(4):
+        slow.start()
+        until(lambda: slow.number("far", "waiting") > 10, "pieces wait in the source", slow)
+        check(slow.stop() == 0, "it ends in order")
+    slow.start()
+    for window in (19, 18, 17, 16):
+        until(lambda: slow.number("far", "waiting") > 10, "pieces wait in the source", slow)
+        slow.change(f"window: {window + 1}", f"window: {window}")
+    check(slow.stop() == 0, "it ends in order")
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 4, args: {{shell: true, input: none,
+         command: ['echo "$WEIR_ATTEMPT" >>"$1"', "{suite.work}/attempts"]}}}}}}
+""").start()
+    path = os.path.join(suite.work, "attempts")
+
+    def attempts():
+        with open(path, encoding="utf-8") as stream:
+            return stream.read().split()
+
+    until(lambda: os.path.exists(path) and len(attempts()) + len(suite.handled()) >= 20,
+          "all are handled", host)
+    check(set(attempts()) == {"1"}, f"attempts {attempts()}")
+
+
+def test_reload_of_a_consumer_loses_nothing(suite):
+    host = suite.consumer("host", rate="1000/s")
+    host.change(", heartbeat", ", window: 100, heartbeat")
+    host.start()
+    producer = suite.producer(3000).start(waits=False)
+    for number in range(4):
+        suite.until_some(500 * (number + 1), host)
+        host.change(f"window: {100 - number}", f"window: {99 - number}")
+    suite.until_all(3000, host)
+    check(producer.wait() == 0, "the producer ends")
+
+
+def test_ids_tell_a_piece_that_comes_twice(suite):
+    lines = os.path.join(suite.work, "lines")
+    with open(lines, "w", encoding="utf-8") as stream:
+        stream.write("same\n" * 3)
+
+    def ids(how, count):
+        producer = suite.host("producer", f"""
+sources: {{lines: {{use: files.lines, to: far, args: {{paths: ["{lines}"]}}}}}}
+pools: {{far: {{size: 1, {suite.engine.publish(suite.queue, more=f", id: {how}")}}}}}
+""")
+        check(producer.start(waits=False).wait() == 0, "the producer ends")
+        connection, channel = suite.engine.channel()
+        got = []
+        while len(got) < count:
+            method, properties, _ = channel.basic_get(suite.queue, auto_ack=True)
+            if method:
+                got.append(properties.message_id)
+        connection.close()
+        return got
+
+    run, again = ids("run", 3), ids("run", 3)
+    check(len(set(run + again)) == 6, f"each run has its own: {run} {again}")
+    check([identity.split(":")[1] for identity in run] == ["1", "2", "3"], f"serials: {run}")
+    content = ids("content", 3)
+    check(len(set(content)) == 3, f"the same text at other positions: {content}")
+    check(ids("content", 3) == content, "the same position has the same id")
+    check(len(set(ids("key", 3))) == 1, "the lines of a file have one key")
+
+
+def test_workers_see_the_id_as_the_key(suite):
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue, more=", message_key: id")}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none,
+         command: ['echo "$WEIR_KEY" >>"$1"', "{suite.work}/keys"]}}}}}}
+""").start()
+    connection, channel = suite.engine.channel()
+    for identity in ("a", "b", "a"):
+        channel.basic_publish("", suite.queue, b"", pika.BasicProperties(
+            message_id=identity, headers={"weir-key": 7}))
+    path = os.path.join(suite.work, "keys")
+    until(lambda: os.path.exists(path) and len(open(path, encoding="utf-8").readlines()) == 3,
+          "all are handled", host)
+    with open(path, encoding="utf-8") as stream:
+        first, second, third = stream.read().split()
+    check(first == third != second and "7" not in (first, second), f"{first} {second} {third}")
+    connection.close()
+
+
+def test_piece_larger_than_the_memory_is_a_dead_letter(suite):
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{command: ["true"]}}}}}}
+""")
+    host.change("shutdown_timeout", "memory: 1MiB, shutdown_timeout")
+    host.start()
+    connection, channel = suite.engine.channel()
+    channel.basic_publish("", suite.queue, bytes(2 << 20), pika.BasicProperties(message_id="big"))
+    channel.basic_publish("", suite.queue, b"small")
+    letter = suite.engine.dead(suite.queue, 1)[0]
+    check(letter["reason"] == "too_large" and letter["id"] == "big", letter["reason"])
+    check("piece is too large" in host.read_log(), host.end_of_log())
+    until(lambda: host.number("far", "acknowledged") == 2, "the small one is handled", host)
+    connection.close()
+
+
+def test_number_of_foreign_tags_is_bounded(suite):
+    suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: file.append, size: 1, args: {{path: "{suite.work}/got"}}}}}}
+""").start()
+    connection, channel = suite.engine.channel()
+    for number in range(1003):
+        channel.basic_publish("", suite.queue, number.to_bytes(8, "little"),
+                              pika.BasicProperties(headers={"weir-tag": f"foreign/{number}"}))
+    letters = suite.engine.dead(suite.queue, 3)
+    check([int.from_bytes(letter["body"], "little") for letter in letters] == [1000, 1001, 1002],
+          letters)
+    check({letter["reason"] for letter in letters} == {"mismatch"}, letters)
+    connection.close()
+
+
+def test_waiting_is_at_most_the_window(suite):
+    suite.engine.extra += ", window: 20"
+    check(suite.producer(100).start(waits=False).wait() == 0, "the producer ends")
+    host = suite.consumer("host", rate="1/s").start()
+    until(lambda: host.number("far", "waiting") > 10, "pieces wait", host)
+    connection, channel = suite.engine.channel()
+    for _ in range(20):
+        items = host.items("far")
+        check(int(items["waiting"]) <= int(items["unacknowledged"]) <= 20, items)
+        ready = channel.queue_declare(suite.queue, passive=True).method.message_count
+        check(ready >= 100 - 20 - int(host.items("far")["acknowledged"]), f"{ready} are ready")
+    connection.close()
+
+
+def test_what_was_not_confirmed_is_published_again_and_counted(suite):
+    producer = suite.host("producer", f"""
+sources: {{numbers: {{use: gen.numbers, rate: 200/s, args: {{count: 1000}}, to: far}}}}
+pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
+""").start()
+    until(lambda: producer.number("far#0", "confirmed") > 50, "some are confirmed", producer)
+    suite.engine.server.freeze()
+    until(lambda: producer.items("far#0")["connection"] == "down", "it is lost", producer)
+    again = producer.number("far#0", "published_again")
+    check(again > 0, "none was published again")
+    suite.engine.server.thaw()
+    worker = suite.consumer("worker").start()
+    suite.until_all(1000, worker)
+    check(producer.wait() == 0, "the producer ends")
+
+
+def test_certificate_is_the_login(suite):
+    engine, folder = suite.engine, f"{suite.root}/tls"
+    engine.addresses = [f"amqps://localhost:{engine.server.tls_port}"]
+    extra = engine.extra + f', ca: "{folder}/ca.pem", sasl: external, '
+    engine.extra = extra + f'certificate: "{folder}/guest.pem", key: "{folder}/guest.key"'
+    worker = suite.consumer("worker").start()
+    check(suite.producer(50).start(waits=False).wait() == 0, "the producer ends")
+    suite.until_all(50, worker)
+    engine.extra = extra + f'certificate: "{folder}/server.pem", key: "{folder}/server.key"'
+    stranger = suite.consumer("stranger").start(waits=False)
+    check(stranger.wait() != 0 and "ACCESS_REFUSED" in stranger.read_log(), stranger.end_of_log())
+
+
+def test_pool_without_ready_workers_may_start_before_the_server(suite):
+    suite.engine.kill()
+    producer = suite.host("producer", f"""
+sources: {{numbers: {{use: gen.numbers, args: {{count: 100}}, to: far}}}}
+pools: {{far: {{size: 1, min_ready: 0, {suite.engine.publish(suite.queue)}}}}}
+""").start()
+    suite.engine.restart()
+    worker = suite.consumer("worker").start()
+    suite.until_all(100, worker)
+    check(producer.wait() == 0, "the producer ends")
+
+
+TESTS = [
+    test_refused_session_goes_on_to_the_next_server,
+    test_foreign_queue_needs_an_exchange_for_dead_letters,
+    test_stopped_and_reloaded_hosts_use_up_no_attempts,
+    test_reload_of_a_consumer_loses_nothing,
+    test_ids_tell_a_piece_that_comes_twice,
+    test_workers_see_the_id_as_the_key,
+    test_piece_larger_than_the_memory_is_a_dead_letter,
+    test_number_of_foreign_tags_is_bounded,
+    test_waiting_is_at_most_the_window,
+    test_what_was_not_confirmed_is_published_again_and_counted,
+    test_certificate_is_the_login,
+    test_pool_without_ready_workers_may_start_before_the_server,
+]
