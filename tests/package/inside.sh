@@ -140,7 +140,7 @@ of_page() {
     case $1 in
     'sudo apt install '*)
         install_packages "${words[@]:3}"
-        pg_ctlcluster "$(ls /usr/lib/postgresql)" main start
+        pg_ctlcluster "$(ls /usr/lib/postgresql)" main start || [[ $? == 2 ]] # it runs already
         until_true setpriv --reuid postgres --regid postgres --init-groups psql -c 'SELECT 1'
         ;;
     'sudo -u postgres '*)
