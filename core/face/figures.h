@@ -34,7 +34,7 @@ int64_t ledger_reading_difference(const struct ledger_reading *reading);
     X(REJECTED, "rejected", "the worker rejected it")                                              \
     X(RETRIES, "retries", "retried too often")                                                     \
     X(EXPIRED, "expired", "the time-out of its requester was over")                                \
-    X(UNHANDLED, "unhandled", "no handler there")                                                  \
+    X(UNHANDLED, "unhandled", "nobody handles it there")                                           \
     X(REMOVED, "removed", "its worker was removed and no other had room")                          \
     X(KEPT, "kept", "its worker ended while it kept it")                                           \
     X(NO_TARGET, "no_target", "the pool behind the output has ended")                              \
