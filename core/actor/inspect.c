@@ -12,7 +12,7 @@
 
 #define TAG_ANSWER "weir.inspected/1"
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 /* Longer names are truncated, as in the answer. */
 static size_t size_of(const char *item)

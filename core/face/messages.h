@@ -1,5 +1,5 @@
 /*
- * face/messages.h - messages of threads outside: sending, asking, inspecting.
+ * face/messages.h - messages of threads outside: sends, requests, inspections.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */

@@ -11,7 +11,7 @@
 #define REBALANCE_LOOKS 64u /* members that a worker compares itself with: a cache line each */
 #define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 void rebalance_made_locked(struct pool *pool, const struct list *made)
 {

@@ -91,7 +91,7 @@ static int print(const struct posting *posting, const struct answer *answer)
     return code;
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 static int request_one(struct posting *posting, const struct posting_batch *batch)
 {

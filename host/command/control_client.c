@@ -98,7 +98,7 @@ char *control_client_find(const struct control_client *client, int *out_code)
     return NULL;
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 /* Reports why the host did not answer. Returns the exit code. */
 static int tell_not_open(const struct control_client *client, const char *path,

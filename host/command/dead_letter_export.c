@@ -30,7 +30,7 @@ static int tell(const struct dead_letter_export *export, int code, const char *n
     return code;
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 /* Requests `query` of the pool's dead letters. */
 static int fetch(const struct dead_letter_export *export, const char *query, struct answer *out)

@@ -27,7 +27,7 @@ static uint32_t timeout_ms(const struct exchange *exchange)
     return (exchange->timeout_s ? exchange->timeout_s : EXCHANGE_TIMEOUT_S) * MS_PER_S;
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 /* A descriptor, or a negative errno. */
 static int connect_to(const struct exchange *exchange, struct answer *out)

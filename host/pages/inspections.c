@@ -176,7 +176,7 @@ static void write_answer(const struct pending_question *question, int status,
         write_json(stream, question->path, answer->message);
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------------------- */
 
 static int ask(struct pending_answers *pending, const char *path, char *text,
                struct pending_answer *answer)
