@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "config/deferred_checks.h"
 #include "config/feeds.h"
 #include "config/graph.h"
@@ -12,9 +13,8 @@
 #include "config/pools.h"
 #include "config/resolve.h"
 
-#define PATH_SIZE 512       /* of a key's path in a message; a longer one is truncated */
-#define THREADS_AUTO_MIN 2u /* one blocked thread must not stop the whole host */
-#define CYCLE_SIZE 400      /* a cycle as text; a longer one is truncated */
+#define PATH_SIZE 512  /* of a key's path in a message; a longer one is truncated */
+#define CYCLE_SIZE 400 /* a cycle as text; a longer one is truncated */
 
 struct fill checking_fill(struct checking *checking, struct report *report)
 {
@@ -135,15 +135,6 @@ static const struct config_node *section(const struct checking *checking, const 
     return node && node->kind == CONFIG_MAP ? node : NULL;
 }
 
-uint32_t config_threads_auto(uint32_t effective_cpus)
-{
-    uint32_t max = (uint32_t)language_find(language_dispatcher, "threads")->option.max;
-
-    if (effective_cpus < THREADS_AUTO_MIN)
-        return THREADS_AUTO_MIN;
-    return effective_cpus < max ? effective_cpus : max;
-}
-
 static int read_threads(struct checking *checking, const struct config_node *node, const char *path,
                         struct settings_dispatcher *out)
 {
@@ -152,7 +143,7 @@ static int read_threads(struct checking *checking, const struct config_node *nod
     char text[96];
 
     out->threads_auto = !node || (node->kind == CONFIG_SCALAR && strcmp(node->text, "auto") == 0);
-    out->threads = config_threads_auto(checking->cpus);
+    out->threads = cpus_threads(checking->cpus);
     if (out->threads_auto)
         return WEIR_OK;
     if (node->kind == CONFIG_SCALAR && text_parse_u64(node->text, &threads) == TEXT_OK &&

@@ -20,7 +20,4 @@
 int config_check(const struct config_tree *tree, const struct catalogue *catalogue,
                  uint32_t effective_cpus, struct report *report, struct settings **out_settings);
 
-/* The number of threads of `threads: auto`: at least 2, and within the bounds of the key. */
-uint32_t config_threads_auto(uint32_t effective_cpus);
-
 #endif

@@ -88,8 +88,8 @@ static void check_feed(struct checking *checking, const struct settings_source *
     (void)snprintf(path, sizeof path, "sources.%s.to", source->name);
     if (!ways[source->to].has_workers)
         report_warn(checking->report, mark, path,
-                    "%s begins without workers: the source waits until %s is scaled",
-                    pool->path, pool->nested ? "a pool below it" : "it");
+                    "%s begins without workers: the source waits until %s is scaled", pool->path,
+                    pool->nested ? "a pool below it" : "it");
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);
 }

@@ -115,6 +115,8 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .thread_end = runtime->options.thread_end,
         .stir = runtime->options.stir,
         .stir_context = runtime->options.stir_context,
+        .stuck = runtime->options.stuck,
+        .stuck_context = runtime->options.stuck_context,
     };
     struct dispatcher *dispatcher = NULL;
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_relaxed);

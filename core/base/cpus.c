@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define THREADS_MIN 2u /* one blocked thread must not stop all work */
+#define THREADS_MAX 1024u
 #define PATH_SIZE 4096
 #define LINE_SIZE 8192
 #define FILE_SIZE (2 * PATH_SIZE + 64) /* a mount point, a path below it, a name */
@@ -236,4 +238,11 @@ uint32_t cpus_within(uint32_t allowed, const char *root)
 uint32_t cpus_effective(const char *root)
 {
     return cpus_within(cpus_allowed(), root);
+}
+
+uint32_t cpus_threads(uint32_t cpus)
+{
+    if (cpus < THREADS_MIN)
+        return THREADS_MIN;
+    return cpus < THREADS_MAX ? cpus : THREADS_MAX;
 }

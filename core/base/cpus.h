@@ -26,4 +26,7 @@ uint32_t cpus_within(uint32_t allowed, const char *root);
 /* The same for the CPUs that are allowed now. */
 uint32_t cpus_effective(const char *root);
 
+/* The number of threads of `threads: auto` for so many CPUs: at least 2, at most 1024. */
+uint32_t cpus_threads(uint32_t cpus);
+
 #endif

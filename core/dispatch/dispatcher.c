@@ -281,14 +281,16 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
 {
     /* Relaxed: figures. A changed budget counts from some later look. */
     uint32_t budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed);
+    uint32_t before = atomic_exchange_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
 
-    atomic_store_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
     pthread_mutex_lock(&dispatcher->lock);
     /* Without memory for a thread the present ones go on, and the next change of the number tries
      * again. */
     if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
         (void)change_locked(dispatcher, dispatcher->wanted, budget > 1 ? stuck : 0);
     pthread_mutex_unlock(&dispatcher->lock);
+    if (stuck > before && dispatcher->options.stuck)
+        dispatcher->options.stuck(dispatcher->options.stuck_context, dispatcher->name, stuck);
 }
 
 bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value)

@@ -119,6 +119,9 @@ struct dispatcher_options {
     struct doze *doze;           /* the timekeeper's; NULL: deadlines and long turns have none */
     void (*stir)(void *context); /* see dispatcher_rest; may be NULL when that is never called */
     void *stir_context;
+    /* More threads are stuck than before (timekeeper.h). On the timekeeper's thread; or NULL. */
+    void (*stuck)(void *context, const char *name, uint32_t threads);
+    void *stuck_context;
 };
 
 struct dispatcher {

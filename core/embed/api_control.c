@@ -141,27 +141,73 @@ int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t 
 
 /* --- waiting for a change ------------------------------------------------------------------- */
 
-/* The condition of a wait: every member is open; with `settled` also: no member is leaving. */
+/* The condition of a wait: `min_ready` members are open; with `settled`: all are open, and no
+ * member is leaving. */
 struct wish {
     struct part *part;
     bool settled;
     int status; /* 1: not yet */
 };
 
-static int opening_of_pool(struct pool *pool, bool settled)
+/* Of the workers of this pool alone, of which `min_ready` must open. A manager must open, too. */
+static int opening_here(struct pool *pool, uint32_t min_ready)
+{
+    struct pool_opening here = { 0 };
+    uint32_t workers;
+
+    pool_opening_here(pool, &here);
+    workers = here.open + here.starting + here.failed;
+    if (min_ready > workers)
+        min_ready = workers;
+    if (here.failed && (here.manager || here.open + here.starting < min_ready))
+        return here.status;
+    return here.manager_starts || (here.starting && here.open < min_ready) ? 1 : 0;
+}
+
+/* Likewise, with the pools below; the status of a failure comes first. */
+static int opening_below_locked(const struct part *part)
+{
+    int status = opening_here(part->pool, part->min_ready);
+
+    for (struct list *node = part->members.next; node != &part->members; node = node->next) {
+        int below = opening_below_locked(LIST_ENTRY(node, struct part, member_link));
+
+        if (status == 0 || below < 0)
+            status = below;
+    }
+    return status;
+}
+
+static int opening_of(struct part *part)
+{
+    int status;
+
+    pthread_mutex_lock(&part->runtime->lock);
+    status = opening_below_locked(part);
+    pthread_mutex_unlock(&part->runtime->lock);
+    return status;
+}
+
+/* After a resize each worker must open. */
+static int settling_of(struct pool *pool)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
     struct pool_opening opening = { 0 };
 
-    if (pool_is_closing(pool))
-        return WEIR_ECLOSED;
     pool_opening(pool, &opening);
     if (opening.failed)
         return opening.status;
     if (opening.starting)
         return 1;
     pool_stats(pool, &stats);
-    return settled && stats.retiring ? 1 : 0;
+    return stats.retiring ? 1 : 0;
+}
+
+static int opening_of_pool(struct part *part, bool settled)
+{
+    if (pool_is_closing(part->pool))
+        return WEIR_ECLOSED;
+    return settled ? settling_of(part->pool) : opening_of(part);
 }
 
 static bool is_fulfilled(void *context)
@@ -170,7 +216,7 @@ static bool is_fulfilled(void *context)
     struct part *part = wish->part;
 
     if (part->kind == PART_POOL)
-        wish->status = opening_of_pool(part->pool, wish->settled);
+        wish->status = opening_of_pool(part, wish->settled);
     else if (part->kind == PART_STANDALONE)
         wish->status = standalone_opening(part->standalone);
     else

@@ -1,9 +1,13 @@
 /* Making and ending a runtime: see weir/runtime.h. */
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "embed/part.h"
 #include "embed/use.h"
 
+#define NS_PER_MS 1000000u
+#define KEPT_TURNS 30u /* times `turn_warning_ms`: then a message is kept for too long */
+#define TURN_WARNING_MS_MAX (24ull * 60 * 60 * 1000)
 #define NO_ROOM_MS 10000u /* the default of the longest pause between two opens */
 
 /* The size of struct weir_runtime_options before `log_level` was added. */
@@ -18,10 +22,28 @@ static void write_line(void *context, const struct log_line *line)
         runtime->log(runtime->log_context, line->level, line->component, line->event, line->fields);
 }
 
+/* On the timekeeper's thread. */
+static void log_stuck(void *context, const char *dispatcher, uint32_t threads)
+{
+    const struct weir_runtime *runtime = context;
+
+    log_event(runtime_log(runtime->core), WEIR_LOG_WARNING, dispatcher, "turn takes long",
+              weir_uint("limit_ms", runtime->turn_warning_ms), weir_uint("threads", threads),
+              weir_str("effect", "a spare thread works in the place of each"));
+}
+
+static uint32_t threads_of(uint32_t given)
+{
+    return given == WEIR_THREADS_AUTO ? cpus_threads(cpus_effective("")) : given;
+}
+
 static int start(struct runtime *core, const struct weir_runtime_options *options)
 {
-    int status = runtime_add_dispatcher(core, "default", options->threads, options->budget, NULL);
+    uint64_t warning_ms = options->turn_warning_ms;
+    int status = runtime_add_dispatcher(core, "default", threads_of(options->threads),
+                                        options->budget, NULL);
 
+    runtime_set_turn_warning(core, warning_ms, warning_ms * KEPT_TURNS * NS_PER_MS);
     return status == 0 ? runtime_start(core) : status;
 }
 
@@ -59,6 +81,8 @@ static int create_core(struct weir_runtime *runtime, const struct weir_runtime_o
         .print = options->print,
         .print_context = options->print_context,
         .memory = options->memory,
+        .stuck = log_stuck,
+        .stuck_context = runtime,
     };
     int status = read_poller(options->poller, &core.poller);
 
@@ -81,13 +105,14 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     if (options->size < OPTIONS_SIZE_MIN)
         return WEIR_EINVALID;
     use_copy(&known, sizeof known, options, options->size);
-    if (known.log_level > LEVELS_MAX)
+    if (known.log_level > LEVELS_MAX || known.turn_warning_ms > TURN_WARNING_MS_MAX)
         return WEIR_EINVALID;
     runtime = calloc(1, sizeof *runtime);
     if (!runtime)
         return WEIR_ENOMEM;
     runtime->log = known.log;
     runtime->log_context = known.log_context;
+    runtime->turn_warning_ms = known.turn_warning_ms;
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
     read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
@@ -112,7 +137,7 @@ int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, 
     if (!name)
         return WEIR_EINVALID;
     pthread_mutex_lock(&runtime->lock); /* one at a time */
-    status = runtime_add_dispatcher(runtime->core, name, threads, budget, NULL);
+    status = runtime_add_dispatcher(runtime->core, name, threads_of(threads), budget, NULL);
     pthread_mutex_unlock(&runtime->lock);
     return status;
 }

@@ -217,6 +217,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     part->kind = PART_POOL;
     part->parent = given->parent;
     part->pid = pool_pid(part->pool);
+    part->min_ready = usual_min_ready(given->min_ready);
     if (given->open_timeout_ms)
         part->open_timeout_ms = given->open_timeout_ms;
     return 0;

@@ -28,6 +28,7 @@ struct part {
     struct weir_runtime *runtime; /* const */
     uint32_t log_level;           /* const: see levels.h; 0 = the runtime's */
     struct level *level;          /* const: of a pool that has one; may be NULL */
+    uint32_t min_ready;           /* const: of a pool; UINT32_MAX = all */
     uint64_t open_timeout_ms;     /* lock: its own, or the longest of those nested in it */
     /* const: the one that `kind` says */
     union {
@@ -44,6 +45,7 @@ struct weir_runtime {
     void *log_context;                            /* const */
     struct dead_letters_bounds dead_letters;      /* const: of each part */
     uint64_t no_room_ms;                          /* const: of the shutdown: see closing_options */
+    uint64_t turn_warning_ms;                     /* const: 0 = none */
     struct levels levels;
     pthread_mutex_t lock;
     struct list parts;          /* lock: oldest first */

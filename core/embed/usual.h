@@ -24,6 +24,12 @@ static inline uint32_t usual_limit(uint32_t given)
     return given == 0 ? USUAL_LIMIT : given == WEIR_UNLIMITED ? 0 : given;
 }
 
+/* As a file has it: as many as the workers, or more: all. */
+static inline uint32_t usual_min_ready(uint32_t given)
+{
+    return given == 0 ? UINT32_MAX : given == WEIR_MIN_READY_NONE ? 0 : given;
+}
+
 /* As core has it: 0 = as long as it takes. */
 static inline uint64_t usual_remove_timeout_ms(uint64_t given)
 {

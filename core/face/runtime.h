@@ -61,6 +61,11 @@ struct runtime_options {
     struct poller poller;        /* `begin` NULL: descriptors cannot be watched */
     void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
     void *stir_context;
+    /* More threads of a dispatcher than before are in a turn that takes too long, see
+     * runtime_set_turn_warning. On a thread of the runtime's own; NULL: nobody asks. Not with
+     * dispatchers that are retired. */
+    void (*stuck)(void *context, const char *dispatcher, uint32_t threads);
+    void *stuck_context;
 };
 
 /* WEIR_ENOMEM. Returns owned. */

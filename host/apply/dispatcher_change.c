@@ -1,6 +1,6 @@
 #include "host/apply/dispatcher_change.h"
 
-#include "config/check.h"
+#include "base/cpus.h"
 
 static uint32_t threads_of(struct dispatcher *dispatcher)
 {
@@ -120,7 +120,7 @@ static bool follow(struct assembly *assembly, struct settings_dispatcher *follow
                    uint32_t effective_cpus)
 {
     struct dispatcher *dispatcher = runtime_find_dispatcher(assembly->runtime, follower->name);
-    uint32_t wanted = config_threads_auto(effective_cpus);
+    uint32_t wanted = cpus_threads(effective_cpus);
     int status;
 
     if (!dispatcher || !follower->threads_auto || follower->threads == wanted)

@@ -198,7 +198,8 @@ static void commit_host(const struct supervisor *supervisor, struct host_change 
 {
     control_change_commit(&change->control);
     if (changes_dead_file(supervisor, plan))
-        dead_file_commit(supervisor->dead_file, supervisor->assembly->shared->settings, change->dead);
+        dead_file_commit(supervisor->dead_file, supervisor->assembly->shared->settings,
+                         change->dead);
 }
 
 /* Answers the clients of a refused reload before the undoing, which may take a while. Takes the

@@ -1,7 +1,7 @@
 """The breaks of tests/broken/*.breaks.
 
-For each promise, a change of the source under which it is not kept any more, and the test that must
-then fail.
+For each promise one change of the source under which it is not kept any more, and the test that
+must then fail.
 
 A file holds records, with blank lines between them and `#` for comments:
 
@@ -84,8 +84,14 @@ def read_breaks(root):
 
 
 def check_complete(promises, records):
-    """A sentence for each promise without a break."""
-    for number in sorted({n for n, _ in promises} - {record.promise for record in records}):
+    """A sentence for each promise without a break, and for each second break of a promise."""
+    first = {}
+    for record in records:
+        if record.promise in first:
+            yield (f"{record.where}: a second break of promise {record.promise}, after "
+                   f"{first[record.promise].where}; one is enough")
+        first.setdefault(record.promise, record)
+    for number in sorted({n for n, _ in promises} - set(first)):
         yield f"tests/broken: no break of promise {number}"
 
 

@@ -53,6 +53,12 @@ class BreaksTest(unittest.TestCase):
         wrong = self.wrong("S1 unit.x x.c\n-if (full)\n+if (0)\n", "S1", "S2")
         self.assertEqual(wrong, ["tests/broken: no break of promise S2"])
 
+    def test_second_break_of_a_promise_is_told(self):
+        wrong = self.wrong("S1 unit.x x.c\n-if (full)\n+if (0)\n\nS1 unit.x x.c\n-return 0;\n+;\n",
+                           "S1")
+        self.assertEqual(len(wrong), 1)
+        self.assertIn("x.breaks:5: a second break of promise S1, after", wrong[0])
+
     def test_break_of_no_promise_is_told(self):
         self.assertIn("S9 is not in", self.wrong("S9 unit.x x.c\n-if (full)\n+if (0)\n")[0])
 

@@ -31,16 +31,10 @@ struct trial {
     struct lease_subject subject;
     uint64_t now_ns;
     uint64_t yields; /* at the last wake-up of all */
-    uint64_t executors;
     uint32_t round;
     uint32_t callers;
     bool is_closed;
 };
-
-int __real_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock);
-int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock);
 
 static uint64_t now_ns(void *context)
 {
@@ -50,17 +44,6 @@ static uint64_t now_ns(void *context)
 static void advance(void *context, uint64_t ms)
 {
     ((struct trial *)context)->now_ns += ms * NS_PER_MS;
-}
-
-/* An executor's random numbers must come from the seed, not from its address in memory. */
-int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock)
-{
-    struct trial *trial = clock.context;
-    int status = __real_executor_init(executor, dispatcher, runtime, reclaim, clock);
-
-    executor->random = ++trial->executors;
-    return status;
 }
 
 /* --- fibers ----------------------------------------------------------------------------------- */
@@ -120,7 +103,7 @@ static void begin(struct trial *trial, uint64_t seed)
     static const uint32_t steps_between[] = { 2, 5, 15, 50 };
     struct runtime_options options = { .clock = { now_ns, trial } };
 
-    *trial = (struct trial){ .fibers = fibers_create(seed, 2), .now_ns = START_NS };
+    *trial = (struct trial){ .fibers = fibers_create(seed, 2), .now_ns = START_NS + seed };
     if (runtime_create(&options, &trial->runtime) != 0 ||
         runtime_add_dispatcher(trial->runtime, "default", THREADS, 0, &trial->dispatcher) != 0)
         abort();

@@ -46,16 +46,10 @@ struct simulation {
     uint64_t step_ns; /* the clock moves by at most this with each step */
     uint64_t steps;
     uint64_t steals;
-    uint64_t executors; /* made so far */
-    uint64_t yields;    /* at the last wake-up of all */
+    uint64_t yields; /* at the last wake-up of all */
     bool calmed;
     bool closed;
 };
-
-int __real_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock);
-int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock);
 
 struct totals {
     uint64_t steps;
@@ -241,17 +235,6 @@ static void add_all(struct simulation *simulation)
         add_agent(simulation, AGENT_REQUESTER, i, senders);
 }
 
-/* An executor's random numbers must come from the seed, not from its address in memory. */
-int __wrap_executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
-                         struct reclaim *reclaim, struct clock clock)
-{
-    struct simulation *simulation = clock.context;
-    int status = __real_executor_init(executor, dispatcher, runtime, reclaim, clock);
-
-    executor->random = world_dice(&simulation->world, simulation->executors++, 99) | 1;
-    return status;
-}
-
 static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
 {
     static const uint32_t preempts[] = { 0, 200, 40, 10, 3 };
@@ -267,7 +250,7 @@ static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
         .context = simulation,
     };
 
-    *simulation = (struct simulation){ .acts = acts, .now_ns = START_NS };
+    *simulation = (struct simulation){ .acts = acts, .now_ns = START_NS + seed };
     simulation->fibers = fibers_create(seed, preempts[seed % 5]);
     if (STEPPED)
         fibers_preempt_steps(simulation->fibers, steps_between[seed % 4]);

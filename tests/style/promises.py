@@ -73,7 +73,7 @@ def main():
         wrong.append(str(error))
     for sentence in wrong:
         print(sentence)
-    good = f"{len(promises)}, all cited, each with a break"
+    good = f"{len(promises)}, all cited, each with one break"
     print(f"promises: {len(wrong)} wrong" if wrong else f"promises: {good}")
     return 1 if wrong else 0
 

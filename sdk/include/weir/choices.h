@@ -19,6 +19,8 @@
 #define WEIR_UNBUFFERED (UINT32_MAX - 1)
 /* For a number of milliseconds: no time-out. */
 #define WEIR_FOR_EVER UINT64_MAX
+/* For `min_ready`: no worker has to open. */
+#define WEIR_MIN_READY_NONE UINT32_MAX
 
 /* Selects the member of a pool that gets a message: WEIR_ROUTE_ROUND_ROBIN = 0, and so on.
  *

@@ -73,13 +73,17 @@ struct weir_poller {
 /* For the options `log_level`: lines of this level and of more important levels. */
 #define WEIR_LOG_UP_TO(level) ((uint32_t)(level) + 1)
 
+/* For the option `threads`, and the threads of weir_runtime_add_dispatcher: as many as the process
+ * may use CPUs at the time of the call, and at least two. */
+#define WEIR_THREADS_AUTO UINT32_MAX
+
 /* A time-out for weir_runtime_wait_open: the option `open_timeout_ms` of the pool. */
 #define WEIR_OPEN_TIMEOUT (UINT64_MAX - 1)
 
 /* Options of a runtime. Initialise them with WEIR_RUNTIME_OPTIONS. Append-only. */
 struct weir_runtime_options {
     uint32_t size;    /* of this struct */
-    uint32_t threads; /* of the dispatcher `default`, at least 1 */
+    uint32_t threads; /* of the dispatcher `default`, at least 1, or WEIR_THREADS_AUTO */
     uint32_t budget;  /* messages in a turn; 0 = 32 */
     uint32_t reserved;
     /* Called for each log line, on any thread, also on several at once. The callback must not block
@@ -106,11 +110,16 @@ struct weir_runtime_options {
      * up to WEIR_LOG_INFO. A pool may have a level of its own. */
     uint32_t log_level;
     uint32_t reserved_3;
+    /* How long a callback may take. After that the log reports the dispatcher, and a spare thread
+     * does the work of the callback's thread until the callback returns; not for behaviours with
+     * the flag WEIR_BLOCKING. The log also reports a message that a worker keeps 30 times as long.
+     * 0 = no limit, and no spare thread. */
+    uint64_t turn_warning_ms;
 };
 #define WEIR_RUNTIME_OPTIONS                                                                       \
     {                                                                                              \
         sizeof(struct weir_runtime_options), 1, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, \
-            0, 0                                                                                   \
+            0, 0, 0                                                                                \
     }
 
 /* The target of output i: entry i of an array. */
@@ -191,13 +200,16 @@ struct weir_pool_options {
                              * routes by WEIR_ROUTE_PULL; `route` is that or 0 */
     uint32_t lease_queue;      /* takers that may wait; 0 = none */
     uint64_t lease_timeout_ms; /* a lease that lasts longer is revoked; 0 = 30 s, WEIR_FOR_EVER */
+    uint32_t min_ready;        /* workers that must be open for weir_runtime_wait_open to return 0,
+                                * if there are so many; 0 = all; or WEIR_MIN_READY_NONE */
+    uint32_t reserved_3;
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0                                                                                      \
+            0, 0, 0                                                                                \
     }
 
 /* Options of an actor or a source. Initialise them with WEIR_ACTOR_OPTIONS. 0 and NULL have the
@@ -233,9 +245,9 @@ WEIR_API int weir_runtime_create(const struct weir_runtime_options *options,
                                  struct weir_runtime **out);
 
 /*
- * Adds a dispatcher with threads of its own, for behaviours that block. `budget` is the number of
- * messages in a turn; 0 = 32. Borrows the name. WEIR_EEXISTS: a dispatcher has this name.
- * WEIR_EINVALID, WEIR_ENOMEM.
+ * Adds a dispatcher with threads of its own, for behaviours that block. `threads` is a number or
+ * WEIR_THREADS_AUTO. `budget` is the number of messages in a turn; 0 = 32. Borrows the name.
+ * WEIR_EEXISTS: a dispatcher has this name. WEIR_EINVALID, WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name,
                                          uint32_t threads, uint32_t budget);
@@ -312,9 +324,10 @@ WEIR_API int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, 
                                    const struct weir_rate *rate);
 
 /*
- * Waits until all workers of a pool, including nested ones, or an actor or source are open. Returns
- * 0 or the status of a failed `open`; the library tries again. WEIR_ECLOSED: the pool is closing.
- * WEIR_ETIMEOUT, WEIR_EUNKNOWN, WEIR_EDEADLK.
+ * Waits until all workers of a pool, including nested ones, or an actor or source are open; of a
+ * pool with `min_ready`, so many. Returns 0 or, when too few can open, the status of a failed
+ * `open`; the library tries again. WEIR_ECLOSED: the pool is closing. WEIR_ETIMEOUT, WEIR_EUNKNOWN,
+ * WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid,
                                     uint64_t timeout_ms);

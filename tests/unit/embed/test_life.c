@@ -53,6 +53,28 @@ static void test_threads_are_those_asked_for(void)
     CU_ASSERT_EQUAL(count_threads(), before);
 }
 
+/* promise E1: with WEIR_THREADS_AUTO as many as the CPUs, at least two. */
+static void test_threads_are_as_many_as_the_cpus(void)
+{
+    cpu_set_t allowed, one;
+    struct hand hand;
+    uint32_t before;
+
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            CPU_SET(cpu, &one);
+    CU_ASSERT_EQUAL_FATAL(sched_setaffinity(0, sizeof one, &one), 0);
+    before = count_threads();
+    hand_begin(&hand, WEIR_THREADS_AUTO);
+    CU_ASSERT_EQUAL(count_threads(), before + 2 + 1);
+    CU_ASSERT_EQUAL(weir_runtime_add_dispatcher(hand.runtime, "disk", WEIR_THREADS_AUTO, 0), 0);
+    CU_ASSERT_EQUAL(count_threads(), before + 4 + 1);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+}
+
 /* promise E1: names, PIDs, figures and threads of one mean nothing to the other. */
 static void test_two_runtimes_work_side_by_side(void)
 {
@@ -385,6 +407,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "threads", test_threads_are_those_asked_for },
+        { "auto", test_threads_are_as_many_as_the_cpus },
         { "two runtimes", test_two_runtimes_work_side_by_side },
         { "process", test_process_is_left_as_it_was },
         { "chain", test_shutdown_finishes_what_was_accepted },

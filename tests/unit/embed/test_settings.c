@@ -1,6 +1,6 @@
 /*
  * Goal: the options of a program have the same effect as `clamp`, `subscribe`, `fan_out`,
- * `open_timeout` and `log.level` in a file. Shows promise E4.
+ * `open_timeout`, `min_ready`, `turn_warning` and `log.level` in a file. Shows promise E4.
  *
  * Method: pools with and without each of them; sizes, copies of an event, statuses and lines of the
  * log are compared.
@@ -154,6 +154,86 @@ static void test_opening_is_waited_for_as_long_as_the_pool_says(void)
     hand_finish(&hand);
 }
 
+/* Worker 0 opens; worker 1 waits at the gate; the others fail. */
+static int open_by_index(struct weir_self *self, const void *settings, void *state)
+{
+    struct hand *hand = (struct hand *)(uintptr_t)settings;
+
+    *(struct hand **)state = hand;
+    if (weir_index(self) == 1)
+        (void)gate_pass(&hand->gate);
+    return weir_index(self) > 1 ? WEIR_EUNSUPPORTED : 0;
+}
+
+static int wait_for(struct hand *hand, struct weir_pool_options *options, const char *path,
+                    uint32_t min_ready, uint64_t timeout_ms)
+{
+    weir_pid pid;
+
+    options->path = path;
+    options->min_ready = min_ready;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand->runtime, options, &pid), 0);
+    return weir_runtime_wait_open(hand->runtime, pid, timeout_ms);
+}
+
+static void test_as_many_workers_must_open_as_the_pool_says(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid top, below;
+
+    hand_begin(&hand, 4);
+    hand.behaviour.open = open_by_index;
+    options = hand_pool_options(&hand, "");
+    options.workers = 3;
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "one", 1, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "none", WEIR_MIN_READY_NONE, 0), 0);
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "all", 0, wait_limit_ms()), WEIR_EUNSUPPORTED);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "two", 2, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "three", 3, wait_limit_ms()), WEIR_EUNSUPPORTED);
+    options.behaviour = NULL;
+    options.path = "top";
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &top), 0);
+    options.behaviour = &hand.behaviour;
+    options.parent = top;
+    CU_ASSERT_EQUAL(wait_for(&hand, &options, "top/one", 1, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, top, wait_limit_ms()), 0);
+    options.path = "top/four";
+    options.min_ready = 4; /* more than there are: all */
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &below), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, top, wait_limit_ms()), WEIR_EUNSUPPORTED);
+    hand_finish(&hand);
+}
+
+/* --- long callbacks --------------------------------------------------------------------------- */
+
+static void test_callback_that_takes_long_gets_a_spare_thread_and_a_line(void)
+{
+    struct weir_runtime_options given = WEIR_RUNTIME_OPTIONS;
+    struct weir_answer answer = WEIR_ANSWER;
+    struct hand hand;
+    weir_pid slow, other;
+
+    given.turn_warning_ms = 100;
+    hand_begin_with(&hand, &given, 1);
+    slow = hand_pool(&hand, "slow", 1, 0);
+    other = hand_pool(&hand, "other", 1, 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, slow, (struct hand_order){ .act = hand_wait }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(
+        weir_runtime_ask(hand.runtime, other,
+                         hand_message(&hand, (struct hand_order){ .act = hand_reply, .id = 1 }),
+                         wait_limit_ms(), &answer),
+        0);
+    weir_runtime_message_free(hand.runtime, answer.message);
+    gate_open(&hand.gate);
+    hand_finish(&hand);
+    CU_ASSERT_TRUE(atomic_load(&hand.lines) >= 1);
+    given.turn_warning_ms = UINT64_MAX;
+    CU_ASSERT_EQUAL(weir_runtime_create(&given, &hand.runtime), WEIR_EINVALID);
+}
+
 /* --- the log ---------------------------------------------------------------------------------- */
 
 static int log_two_lines(struct weir_self *self, struct hand *hand,
@@ -235,6 +315,8 @@ int main(void)
         { "subscribe", test_pool_gets_the_events_that_its_options_name },
         { "wrong event", test_pool_with_an_event_that_cannot_be_named_is_refused },
         { "open timeout", test_opening_is_waited_for_as_long_as_the_pool_says },
+        { "min ready", test_as_many_workers_must_open_as_the_pool_says },
+        { "turn warning", test_callback_that_takes_long_gets_a_spare_thread_and_a_line },
         { "log level", test_program_gets_the_lines_that_it_asked_for },
         { "older", test_options_of_an_older_program_are_taken },
         CU_TEST_INFO_NULL,

@@ -69,6 +69,11 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(USUAL_RATE_PER_MS, timeout_ms);
     CU_ASSERT_STRING_EQUAL(fallback(log, "level"), "info");
     CU_ASSERT_EQUAL(USUAL_LOG_LEVEL, WEIR_LOG_INFO);
+    CU_ASSERT_EQUAL(strtoul(fallback(language_pool, "min_ready"), NULL, 10),
+                    language_find(language_pool, "size")->option.max); /* all */
+    CU_ASSERT_EQUAL(usual_min_ready(0), UINT32_MAX);
+    CU_ASSERT_EQUAL(usual_min_ready(WEIR_MIN_READY_NONE), 0);
+    CU_ASSERT_EQUAL(usual_min_ready(3), 3);
     CU_ASSERT_EQUAL(usual_limit(WEIR_UNLIMITED), 0);
     CU_ASSERT_EQUAL(usual_limit(5), 5);
     CU_ASSERT_EQUAL(usual_remove_timeout_ms(WEIR_FOR_EVER), 0);
