@@ -69,7 +69,7 @@ static void test_behaviour_tells_what_it_is_asked(void)
     CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, some), "share=0.5\n");
     CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "");
     CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, NULL), "asked=0\nshare=0.5\ntwice=1\n");
-    CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "the item twice was told twice\n");
+    CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "the item twice was reported twice\n");
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 1);
 }
 
