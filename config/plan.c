@@ -258,15 +258,13 @@ void plan_destroy(struct plan *plan)
 
 const char *plan_kind_name(enum plan_kind kind)
 {
-    switch (kind) {
-#define PLAN_STEP_NAME(name, part, effects, word, how)                                             \
-    case PLAN_##name:                                                                              \
-        return word;
+    static const char *const words[] = {
+#define PLAN_STEP_NAME(name, part, effects, word, how) [PLAN_##name] = word,
         PLAN_STEP_LIST(PLAN_STEP_NAME)
 #undef PLAN_STEP_NAME
-    default:
-        return "?";
-    }
+    };
+
+    return (size_t)kind < sizeof words / sizeof words[0] ? words[kind] : "?";
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
