@@ -400,8 +400,9 @@ def test_socket_moves():
         host.socket = former
         host.write(busy("3"))
         host.process.send_signal(1)
-        until(lambda: os.path.exists(former), "a socket again")
-        check(host.json("status", "work")["live"] == 3, "asked again")
+        # The file is there before the host listens at it, and before the pool has its size.
+        until(lambda: host.run("status").returncode == 0, "a socket again")
+        until(lambda: host.json("status", "work")["live"] == 3, "the size of the file")
         check(host.stop() == 0 and not os.path.exists(former), "the end")
 
 
