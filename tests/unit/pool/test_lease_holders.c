@@ -1,5 +1,5 @@
 /*
- * Goal: a holder is told when its worker fails, the log names a holder that failed, and holders
+ * Goal: a holder is notified when its worker fails, the log names a holder that failed, and holders
  * that wait for each other are seen, and ended by the time-out of their leases.
  *
  * Method: the pool and the holders of lease_rig.h; the log is read.
