@@ -68,6 +68,45 @@ static void test_round_robin_goes_round_evenly(void)
     finish(&f, 40);
 }
 
+/* promise P2: of pools as of workers, whatever their own route is. */
+static void test_round_robin_over_pools_goes_round_evenly(void)
+{
+    struct pool *children[2];
+    struct executor *executor;
+    struct fixture f;
+    struct pool *top;
+
+    begin(&f, 2, WEIR_ROUTE_ROUND_ROBIN, 1, 0);
+    top = rig_pool(&f.rig, &(struct pool_options){ .path = "top" });
+    for (uint32_t i = 0; i < 2; i++) {
+        struct pool_options options = { .path = i ? "top/other" : "top/one",
+                                        .size = i + 1,
+                                        .parent = top,
+                                        .settings.route = i ? WEIR_ROUTE_LEAST_LOADED
+                                                            : WEIR_ROUTE_ROUND_ROBIN,
+                                        .spec = rig_spec(f.probe) };
+
+        children[i] = rig_pool(&f.rig, &options);
+        spec_unref(options.spec);
+        CU_ASSERT_TRUE_FATAL(rig_settled(&f.rig, children[i]));
+    }
+    for (int i = 0; i < 40; i++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, top->pid, (struct order){ .id = 1 }), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct ledger_reading ledger;
+
+        CU_ASSERT_TRUE(rig_drained(&f.rig, children[i]));
+        pool_ledger(children[i], &ledger);
+        CU_ASSERT_EQUAL(ledger.done, 20);
+    }
+    CU_ASSERT_TRUE(rig_end(&f.rig, top, NULL));
+    executor = runtime_enter(f.rig.runtime);
+    pool_destroy(children[0], executor);
+    pool_destroy(children[1], executor);
+    runtime_leave(executor);
+    finish(&f, 0);
+}
+
 /* promise P2 */
 static void test_workers_of_a_growth_take_part_in_the_round(void)
 {
@@ -372,6 +411,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "round robin", test_round_robin_goes_round_evenly },
+        { "over pools", test_round_robin_over_pools_goes_round_evenly },
         { "grown", test_workers_of_a_growth_take_part_in_the_round },
         { "over the full", test_round_robin_passes_over_the_full },
         { "least loaded", test_least_loaded_prefers_the_idle },
