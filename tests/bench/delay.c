@@ -1,9 +1,11 @@
 /*
- * The time that messages wait: `latency` at half load, `hog` beside an actor with long turns; and
- * `overload`, the throughput when senders offer far more messages than fit.
+ * The time that messages wait: `latency` at half load, `hog` beside an actor with long turns;
+ * `outside`, the time that a thread outside needs to send one; and `overload`, the throughput when
+ * senders offer far more messages than fit.
  *
- * A thread outside sends the messages of `latency` and `hog`, at moments that do not depend on the
- * delays of earlier ones. A message carries its number; its receiver records its delay.
+ * A thread outside sends the messages of `latency`, `hog` and `outside`; those of the first two at
+ * moments that do not depend on the delays of earlier ones. A message of these two carries its
+ * number; its receiver records its delay.
  */
 #include <stdlib.h>
 
@@ -98,6 +100,34 @@ static struct bench_result run_latency(struct bench *bench)
     result.delays = schedule.delays;
     spec_unref(spec);
     free(schedule.sent);
+    return result;
+}
+
+/* --- outside: what a thread outside pays for a message -------------------------------------- */
+
+static int count_it(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)state;
+    (void)message;
+    bench_finish(bench_of(self));
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour counter = { .name = "count", .handle = count_it };
+
+/* The time until the last message is sent, not until it is handled. */
+static struct bench_result run_outside(struct bench *bench)
+{
+    struct bench_result result = { .messages = bench->row.each, .ok = true };
+    struct actor *actor = bench_spawn(bench, &counter, NULL, NULL);
+    uint64_t start = row_now_ns();
+
+    atomic_store(&bench->running, (uint32_t)result.messages);
+    for (uint64_t i = 0; i < result.messages; i++)
+        bench_send(bench, actor_pid(actor), i);
+    result.ns = row_now_ns() - start;
+    bench_wait(bench);
+    bench_end(bench, &actor, 1);
     return result;
 }
 
@@ -275,6 +305,7 @@ static struct bench_result run_overload(struct bench *bench)
 
 const struct bench_row bench_delay_rows[] = {
     { "latency", run_latency },
+    { "outside", run_outside },
     { "hog", run_hog },
     { "overload", run_overload },
     { 0 },

@@ -102,12 +102,16 @@ ROWS = (
     Row("latency99", "the same; 99 of 100 are done after it", figure="p99", **LATENCY),
     Row("latency999", "the same; 999 of 1,000", figure="p999", **LATENCY,
         two=Goal(2.0, "spin")),
+    Row("outside", "a thread outside makes a message and sends it to an actor; without handling it",
+        each=1_000_000, two=Goal(100, "unit"), cpus=(2,), outside=1),
     Row("hog99", "1,000 light actors beside a hog with turns of 10,000 times the work (10 ms), and "
         "a message to one of them each millisecond; 99 of 100 are done after it", figure="p99",
         **HOG, one=Goal(HOG_TURN_US / 1000, "work"), two=Goal(HOG_TURN_US / 1000, "work")),
     Row("hogmax", "the same; the one that waits longest", figure="max", **HOG),
     Row("idle", "resident memory of an actor that sleeps", each=1_000_000, figure="figure",
         unit="bytes", one=Goal(320, "unit"), cpus=(1,), rare=True),
+    Row("worker", "the same of a pool's worker, without its behaviour's state", each=60_000,
+        figure="figure", unit="bytes", one=Goal(640, "unit"), cpus=(1,)),
     Row("flat", "what the process grows by between the first tenth and the last of 100 million "
         "messages of pool0", each=25_000_000, **POOL, figure="figure", unit="bytes",
         one=Goal(1 << 20, "unit"), two=Goal(1 << 20, "unit"), rare=True),

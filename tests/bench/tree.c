@@ -1,4 +1,4 @@
-/* Actors come and go: fjcreate, skynet, idle. */
+/* Actors come and go: fjcreate, skynet; what one costs that sleeps: idle, worker. */
 #include <stdlib.h>
 
 #include "actor/spawn.h"
@@ -7,6 +7,8 @@
 #define FANOUT 10
 #define IDLE_BYTES_MAX 384     /* six lines, of which an actor has five */
 #define IDLE_COUNT_MIN 1000000 /* of so many the bytes are judged */
+#define WORKER_BYTES_MAX 1152  /* 18 lines: an actor has five, its place the rest */
+#define WORKER_COUNT_MIN 60000
 
 /* --- fjcreate: spawn, one message, end ------------------------------------------------------ */
 
@@ -220,9 +222,33 @@ static struct bench_result run_idle(struct bench *bench)
     return result;
 }
 
+/* The same of a pool's worker, which has a place in its pool. */
+static struct bench_result run_worker(struct bench *bench)
+{
+    uint64_t count = bench->row.each;
+    struct bench_result result = { .messages = count, .ok = true, .has_figure = true };
+    struct spec *spec = spec_create(&idler, NULL);
+    struct pool_options options = {
+        .path = "bench", .dispatcher = bench->dispatcher, .spec = spec, .size = (uint32_t)count
+    };
+    uint64_t before = bench_resident_bytes(), start = row_now_ns();
+    struct pool *pool;
+
+    atomic_store(&bench->running, (uint32_t)count);
+    pool = bench_make_pool(bench, &options);
+    result.ns = row_now_ns() - start;
+    result.figure = (double)(bench_resident_bytes() - before) / (double)count;
+    result.ok = bench_end_pool(bench, pool, 0);
+    if (count >= WORKER_COUNT_MIN)
+        result.ok &= result.figure <= WORKER_BYTES_MAX;
+    spec_unref(spec);
+    return result;
+}
+
 const struct bench_row bench_tree_rows[] = {
     { "fjcreate", run_fjcreate },
     { "skynet", run_skynet },
     { "idle", run_idle },
+    { "worker", run_worker },
     { 0 },
 };
