@@ -306,7 +306,7 @@ static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64
     if (atomic_load(&world->wrong) > 0) {
         (void)fprintf(stderr, "seed %" PRIu64 ", after %" PRIu64 " steps\n", seed,
                       simulation.steps);
-        walk_tell(&simulation.walk);
+        walk_print(&simulation.walk);
         return false;
     }
     *out_trace = fibers_trace(simulation.fibers);

@@ -139,7 +139,7 @@ static void tell_of_pool(struct walk *walk, struct pool *pool)
     look_at_places(walk, pool, tell_of);
 }
 
-void walk_tell(struct walk *walk)
+void walk_print(struct walk *walk)
 {
     struct world *world = walk->world;
     struct pool *pool;

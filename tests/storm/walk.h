@@ -26,6 +26,6 @@ void walk_init(struct walk *walk, struct world *world);
 void walk_step(struct walk *walk, bool at_rest);
 
 /* Prints the state of each pool and worker, for debugging. */
-void walk_tell(struct walk *walk);
+void walk_print(struct walk *walk);
 
 #endif

@@ -88,7 +88,7 @@ def none_opens(work):
     feed(host, NO, NO, NO)
     host.start(file(", min_ready: 0"))
     code, text = page(host, "/readyz")
-    host.check(code == 503 and "pool db serves nobody: none of its 3 workers is open" in text,
+    host.check(code == 503 and "pool db accepts no messages: none of its 3 workers is open" in text,
                f"/readyz: {code} {text}")
     feed(host, YES)
     host.until(lambda: page(host, "/readyz")[0] == 200, "the backend is back")

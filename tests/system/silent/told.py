@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Goal:   an operator sees at a glance what a running host does not do: pools that serve nobody,
-        what waits and why, and which worker it is. Shows promise C13, promise C14 and promise H11.
-Method: hosts whose workers (wayward.so) get nowhere; the socket and the commands are asked until
-        they tell it. Every wait is for a condition.
+"""Goal:   an operator sees at a glance where a running host makes no progress: pools that accept no
+        messages, waiting messages with the reason, and the workers. Shows promise C13, promise C14
+        and promise H11.
+Method: hosts whose workers (wayward.so) do not open or do not return; the test asks the socket and
+        the commands until they report it. Every wait is for a condition.
 
     told.py WEIR PLUGINS FAULTY
 """
@@ -93,18 +94,18 @@ def a_stopped_pool():
                           "restart: {max: 0, within: 1s, backoff: 1ms..1ms, then: stop}}}\n")
     host.until(lambda: host.json("status", "work")["stopped"] == 2)
     status, body = host.get("/readyz")
-    check(status == 503 and body == "not ready: pool work serves nobody: 2 of its 2 workers failed "
-          "too often and are stopped until a reload or `weir restart`\n",
+    check(status == 503 and body == "not ready: pool work accepts no messages: 2 of its 2 workers "
+          "failed too often and are stopped until a reload or `weir restart`\n",
           f"/readyz: {status} {body}")
     table = host.weir("status")
-    check("\nwarning: pool work serves nobody: 2 of its 2" in table, f"no warning: {table}")
+    check("\nwarning: pool work accepts no messages: 2 of its 2" in table, f"no warning: {table}")
     host.until(lambda: served_nobody(host, "work", "numbers", "2 of its 2 workers failed"))
     host.end()
 
 
 def served_nobody(host, pool, feeder, why):
     """How often the log tells it of the pool."""
-    return len(re.findall(f'level=error component={pool} event="pool serves nobody" '
+    return len(re.findall(f'level=error component={pool} event="pool accepts no messages" '
                           f'fed_by={feeder} reason="{why}', host.log()))
 
 
@@ -128,7 +129,7 @@ def pools_that_become_empty():
     host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers") == 2)
     check(served_nobody(host, "first", "numbers", "") == 1, f"told twice: {host.log()}")
     check(served_nobody(host, "tree/range", "first", "it has no workers") == 1, "the other leaf")
-    check(host.log().count("serves nobody") == 4, f"told of others: {host.log()}")
+    check(host.log().count("accepts no messages") == 4, f"told of others: {host.log()}")
     host.end()
 
 
@@ -136,12 +137,13 @@ def pools_that_are_empty_or_paused():
     """promise C13"""
     host = Host("pools:\n  work: {use: sink.null, size: 1}\n  none: {use: sink.null, size: 0}\n"
                 "  range: {use: sink.null, size: {min: 0, max: 4}}\n")
-    check(host.get("/readyz") == (503, "not ready: pool none serves nobody: it has no workers\n"),
+    check(host.get("/readyz") == (503, "not ready: pool none accepts no messages: "
+                                       "it has no workers\n"),
           f"a pool without workers: {host.get('/readyz')}")
     host.weir("scale", "none", "1")
     host.until(lambda: host.get("/readyz") == (200, "running\n"))
     host.weir("pause", "work")
-    check(host.get("/readyz") == (503, "not ready: pool work serves nobody: it is paused\n"),
+    check(host.get("/readyz") == (503, "not ready: pool work accepts no messages: it is paused\n"),
           f"a pool that is paused: {host.get('/readyz')}")
     host.weir("resume", "work")
     check(host.get("/readyz")[0] == 200, "a pool that goes on")

@@ -37,22 +37,23 @@ E_MACHINE = 18  # offset in an ELF header
 EM_S390 = 22
 
 PAGE_HEAD = """\
-<!-- Written by tests/system/wrong/wrong.py --write, from what it saw. -->
+<!-- Written by tests/system/wrong/wrong.py --write from its results. -->
 
 # Plugins that are wrong
 
-The effect of each fault of a plugin: `weir check` says so before anything runs; a host at work
-that reloads it (`HUP`) refuses the whole file and keeps its configuration. Faults that show
-only at work are logged once, with pool, worker, plugin and consequence, and then are counted as
-`misuses` in the lines of the ledger. In each row the host then served the next message, unless the
-last column says otherwise, and its ledger balanced.
+This page shows the effect of each fault of a plugin. `weir check` reports a fault before anything
+runs. A running host that reloads (`HUP`) a file with such a plugin refuses the whole file and keeps
+its configuration. A fault that shows only at run time is logged once, with pool, worker, plugin and
+consequence, and then counted as `misuses` in the lines of the ledger. In each row the host then
+served the next message, unless the last column says otherwise, and its ledger balanced.
 
-A new plugin is loaded in a process of its own first, and every `check` is called in one. So a
-constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
-seconds) without harm to a host at work. A crash in another callback ends the host, which says whose
-it was: plugins share its memory, and the extent of the damage is unknown. When a plugin has
-overwritten memory of the host and the host's own code stumbles over that, the line says `in the
-host itself` and names the last callback of the thread, which may be another one's.
+A new plugin is first loaded in a process of its own, and every `check` is called in such a process.
+So a constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
+seconds) without harm to a running host. A crash in another callback ends the host, because plugins
+share its memory and the extent of the damage is unknown; the last line of the log names the plugin.
+When a plugin has overwritten memory of the host, and the host's own code crashes later, the line
+says `in the host itself` and names the last callback of the thread, which may be that of another
+plugin.
 
 | fault | `weir check` | a running host | served on |
 |---|---|---|---|
@@ -142,7 +143,7 @@ FORGETFUL = Row("never settles what it keeps", "unruly.keep",
                 host=r"ended and had not settled what it kept", marked=True,
                 more=", remove: {timeout: 100ms}")
 LATE = Row("sends after `close` from a thread of its own", "late.run",
-           host=r"the sender is told CLOSED", marked=True)
+           host=r"the sender gets CLOSED", marked=True)
 OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
                   r"sample\.so: is no shared object", marked=True)
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
@@ -473,7 +474,7 @@ class Wrong(unittest.TestCase):
         self.host.configure_row(LATE, size=0)
         self.accept()
         said = self.host.out.lines[self.host.out.await_line("^late [A-Z]+$")]
-        LATE.said_host = "the sender is told " + said.split()[1]
+        LATE.said_host = "the sender gets " + said.split()[1]
         self.assertRegex(LATE.said_host, LATE.host)
         self.served(LATE)
         self.put_back()

@@ -35,7 +35,7 @@ static void count_warning(void *context, const struct log_line *line)
     struct fixture *f = context;
 
     if (line->level == WEIR_LOG_WARNING && strcmp(line->component, "pool") == 0 &&
-        strstr(line->event, "nobody handles it"))
+        strstr(line->event, "did not handle it"))
         atomic_fetch_add(&f->warnings, 1);
 }
 
