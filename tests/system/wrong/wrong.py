@@ -140,7 +140,7 @@ AT_WORK = [
         host=r"emitted on an output that its behaviour does not declare.* value=5 ", marked=True),
 ]
 FORGETFUL = Row("never settles what it keeps", "unruly.keep",
-                host=r"ended and had not settled what it kept", marked=True,
+                host=r"ended before it settled a kept message", marked=True,
                 more=", remove: {timeout: 100ms}")
 LATE = Row("sends after `close` from a thread of its own", "late.run",
            host=r"the sender gets CLOSED", marked=True)

@@ -311,7 +311,7 @@ static void test_kept_message_that_is_forgotten_is_told(void)
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
     CU_ASSERT_EQUAL(misuses(f, MISUSE_FORGOTTEN), 2);
     CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_KEPT), 2);
-    CU_ASSERT_EQUAL(count_lines(f, "ended and had not settled what it kept pool=work worker=0 "
+    CU_ASSERT_EQUAL(count_lines(f, "ended before it settled a kept message pool=work worker=0 "
                                    "plugin=unruly version=1.2.0"),
                     1);
     finish(f);

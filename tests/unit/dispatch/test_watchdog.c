@@ -40,7 +40,7 @@ static void finish(struct fixture *f)
 
 static uint32_t look(struct fixture *f, uint64_t now)
 {
-    return watchdog_look(&f->watchdog, f->rig.dispatcher, now, LIMIT, &f->watched);
+    return watchdog_check(&f->watchdog, f->rig.dispatcher, now, LIMIT, &f->watched);
 }
 
 /* The number of threads that one look reports. */
