@@ -14,7 +14,7 @@ struct walk {
     struct world *world;
     uint64_t steps;
     struct {
-        uint64_t step; /* of the last look */
+        uint64_t step; /* of the last check */
         uint32_t serial;
         uint32_t queued;
     } seen[WALK_ACTORS_MAX]; /* by slot */

@@ -31,7 +31,7 @@ struct storm {
     uint32_t lost_gives; /* written by its changer */
 
     _Atomic uint64_t *use_of; /* by session */
-    _Atomic uint64_t opened;  /* members, also in vain */
+    _Atomic uint64_t opened;  /* members, also without success */
     _Atomic uint64_t sessions;
     _Atomic uint64_t uses;
     _Atomic uint64_t asked; /* takes that were counted by the pools */

@@ -295,7 +295,7 @@ def test_keys_of_the_host_are_in_force():
         host.stop(9)
 
 
-def test_memory_is_told():
+def test_memory_is_reported():
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
         host.write(busy().replace("mailbox: 8", "mailbox: unlimited"), more=", memory: 1MiB")

@@ -97,7 +97,7 @@ def test_scale_waits():
               late.stderr, f"not open: {late.stderr}")
 
 
-def test_maximum_is_told_once():
+def test_maximum_is_reported_once():
     """The log says that a pool has its maximum, not at each look."""
     told = "the pool has its maximum of workers, and messages still wait"
     with running(busy("{min: 1, max: 2}, scale: {wait: 0ms, idle: 1h}")) as host:
@@ -123,7 +123,7 @@ def test_growth_by_itself_is_counted_apart():
         check(len(lines_of(host, "by=scale")) == resizes, "a line for each change")
 
 
-def test_limits_are_told():
+def test_limits_are_reported():
     """no number stands for a word"""
     with running("pools: {one: {use: sink.null, mailbox: unbuffered},\n"
                  "        two: {use: sink.null, mailbox: unlimited},\n"
@@ -147,7 +147,7 @@ def test_limits_are_told():
 if __name__ == "__main__":
     test_scale_is_suspended_and_goes_on()
     test_scale_waits()
-    test_maximum_is_told_once()
+    test_maximum_is_reported_once()
     test_growth_by_itself_is_counted_apart()
-    test_limits_are_told()
+    test_limits_are_reported()
     sys.exit(report_failures())

@@ -140,7 +140,7 @@ kill -HUP "$host"
 await 'nothing to do'
 
 # --- a pool's own log level: its lines go, and come back
-tell_ledger() {
+log_ledger() {
     kill -USR2 "$host"
     await 'component=host event="ledger"' "$1"
     grep -c 'component=work event="ledger"' "$work/log"
@@ -153,13 +153,13 @@ await 'path=pools.work field=log.level from=host to=error'
 await 'event="pool added" path=pools.quiet'
 await 'component=reload event="configuration reloaded"' "$generation"
 before=$(grep -c 'component=work event="ledger"' "$work/log")
-[[ $(tell_ledger $((ledgers + 1))) == "$before" ]] || fail "a quiet pool logs information"
+[[ $(log_ledger $((ledgers + 1))) == "$before" ]] || fail "a quiet pool logs information"
 configure 2 64 1000000000000 20000
 kill -HUP "$host"
 await 'path=pools.work field=log.level from=error to=host'
 await 'event="pool removed" path=pools.quiet'
 await 'component=reload event="configuration reloaded"' $((generation + 1))
-[[ $(tell_ledger $((ledgers + 2))) -gt "$before" ]] || fail "the pool's lines do not come back"
+[[ $(log_ledger $((ledgers + 2))) -gt "$before" ]] || fail "the pool's lines do not come back"
 
 # --- a storm: the last content wins
 for size in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do

@@ -124,7 +124,7 @@ class Service(unittest.TestCase):
         return subprocess.run([WEIR, *arguments, "--control", f"{self.folder}/control"],
                               capture_output=True, text=True, check=False)
 
-    def test_start_reload_and_stop_are_told(self):
+    def test_start_reload_and_stop_are_reported(self):
         self.start(IDLE.replace("SIZE", "2"), more=", shutdown_timeout: 70s")
         ready = self.manager.wait("READY")
         self.assertEqual("generation 1, pools 1, sources 0", ready["STATUS"])

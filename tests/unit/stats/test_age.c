@@ -1,6 +1,6 @@
 /*
  * Goal: the age of the first message in a queue is never overestimated, and underestimated by at
- * most the time between two looks or a third of itself.
+ * most the time between two checks or a third of itself.
  *
  * Method: looks at queues whose messages have known times of admission.
  */
@@ -57,7 +57,7 @@ static void test_age_is_a_lower_bound_and_not_far_below(void)
     uint32_t far = 0;
 
     for (uint64_t now = 1; now <= ROUNDS; now++) {
-        uint64_t told;
+        uint64_t answer;
         uint64_t is;
 
         if (next_random(&random) % 3 > 0)
@@ -68,10 +68,10 @@ static void test_age_is_a_lower_bound_and_not_far_below(void)
             continue;
         longest = now - last_ns > longest ? now - last_ns : longest;
         last_ns = now;
-        told = age_read(&age, admitted, taken, now);
+        answer = age_read(&age, admitted, taken, now);
         is = taken < admitted ? now - admitted_ns[taken] : 0;
-        lies += told > is;
-        far += is - told > longest && is - told > is / 3;
+        lies += answer > is;
+        far += is - answer > longest && is - answer > is / 3;
     }
     CU_ASSERT_EQUAL(lies, 0);
     CU_ASSERT_EQUAL(far, 0);
