@@ -229,7 +229,7 @@ pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
     check('weir_pool_units{pool="far",unit="unconfirmed"} ' in producer.page("/metrics"), "metrics")
     host.kill()
     host.start()
-    until(lambda: units().get("redelivered", 0) > 0, "what the killed host had comes again", host)
+    until(lambda: units().get("redelivered", 0) > 0, "pieces of the killed host come again", host)
 
 
 def test_examples_are_valid(suite):

@@ -1,4 +1,4 @@
-"""Goal:   what happens to single pieces of work, and to the connection, at the edges: servers that
+"""Goal:   single pieces of work, and the connection, in special cases: servers that
         refuse, foreign queues and tags, pieces that are too large, ends and reloads of a host,
         ids, lost confirms, and the login by certificate.
 Method: as in amqp.py, which runs TESTS.

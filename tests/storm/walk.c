@@ -107,7 +107,7 @@ void walk_step(struct walk *walk, bool at_rest)
     }
 }
 
-/* --- telling -------------------------------------------------------------------------------- */
+/* --- printing -------------------------------------------------------------------------------- */
 
 static void print_actor(struct walk *walk, struct actor *actor)
 {

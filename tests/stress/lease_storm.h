@@ -1,5 +1,5 @@
 /*
- * lease_storm.h - the world of test_lease_storm.c: pools that give leases, and who takes from them.
+ * lease_storm.h - the world of test_lease_storm.c: pools that give leases, and takers.
  *
  * Each lease is a *session*: its member draws a number when it is taken, and replies with it to
  * each use. Each user draws a number for each lease that it gets, its *use*. The table `users` says

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Goal: a host tells the service manager when it is ready, reloads and stops, and sends a beat only
+Goal: a host notifies the service manager when it is ready, reloads and stops, and sends a beat only
 while its dispatchers make progress; the unit file is one that systemd takes. Shows promise R19.
 Method: a stand-in for the manager's socket, by path and by an abstract name. A FIFO without a
 writer blocks all threads of a dispatcher. systemd-analyze, where it is installed, reads the unit.

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Goal: a plugin that is wrong harms nobody but itself: `weir check` says what is wrong with it, a
 host at work says the same at a reload and serves the next message as it did the one before, and
-what a plugin does wrong at work is told with whose it was while the ledger balances. Shows promise
+a fault at work is reported with the plugin while the ledger balances. Shows promise
 B9; also promise B1, promise B2, promise B7, promise C5, promise R2 and promise V3.
 
 Method: one row for each fault. `weir check` looks at a file that names the plugin; a host that
-reads lines from a FIFO is told to take the file on, is given a line that the plugin must handle, if
+reads lines from a FIFO gets a HUP for the new file, is given a line that the plugin must handle, if
 it came so far, and then a line for a plugin with nothing wrong, which must be heard. Plugins that
 never return, or end the host, have a host of their own. Nothing waits for time, but where Weir
 itself is to reach a time-out. The table of what was said is docs/wrong-plugins.md.
@@ -174,7 +174,7 @@ ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
 # --- the stage ------------------------------------------------------------------------------------
 
 class Pipe:
-    """Keeps the lines of a stream as they come; whoever waits for one is woken by it."""
+    """Keeps the lines of a stream as they come; a line wakes the test that waits for it."""
 
     def __init__(self, stream):
         self.changed = threading.Condition()
