@@ -76,7 +76,7 @@ static bool is_as_before(const struct stat *before, const struct stat *after, si
             before->st_mtim.tv_nsec == after->st_mtim.tv_nsec);
 }
 
-/* Reads the file again when it changed meanwhile: a mix of two texts is neither of them. */
+/* Reads the file again when it changed during the read: a mix of two texts is neither of them. */
 static int read_at_rest(const struct reading *reading, char *bytes, size_t *size)
 {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -96,7 +96,7 @@ uint64_t config_files_stamp_now(const struct config_files *files)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* True for file systems whose time stamps are the time of the look, not of a change. */
+/* True for file systems whose time stamps are the time of the reading, not of a change. */
 static bool is_made_up(const char *path)
 {
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;

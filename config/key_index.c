@@ -20,7 +20,7 @@ struct key_slot {
 
 /*
  * SipHash-1-3 (Aumasson and Bernstein, 2012), keyed with random bytes that the kernel gave this
- * process: nobody can write a file whose keys all have the same slot.
+ * process: so no file can have keys that all get the same slot.
  */
 struct hashing {
     uint64_t v0, v1, v2, v3;

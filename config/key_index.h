@@ -1,8 +1,8 @@
 /*
  * config/key_index.h - a hash index from an owner and a key to a value.
  *
- * Owners tell equal keys apart: one index serves all maps of a file. A lookup costs the same in
- * every file, also in one that was written to cause collisions. Borrows owners, keys and values.
+ * The owner distinguishes equal keys: one index serves all maps of a file. A lookup costs the same
+ * in every file, also in one that was written to cause collisions. Borrows owners, keys and values.
  *
  * Life: key_index_init .. key_index_finish. Not synchronised.
  */

@@ -71,7 +71,7 @@ static const char *const fullness[] = { WEIR_FULL_LIST(WORD_OF) NULL };
 static const char *const removals[] = { WEIR_REMOVE_LIST(WORD_OF) NULL };
 #undef FORMAT_WORD
 #undef WORD_OF
-/* In the order of enum weir_restart_then, whose 0 is what a pool of workers usually does. */
+/* In the order of enum weir_restart_then, whose 0 is the default of a pool of workers. */
 static const char *const thens[] = { "keep_trying", "stop", "escalate", NULL };
 
 /* The long form of a rate. */
@@ -126,7 +126,7 @@ const struct language_row language_host[] = {
     VALUE(struct settings_host, memory, "memory", uint64_t, WEIR_SIZE, .fallback = "0",
           .max = INT64_MAX, .help = "most bytes of payload in the host; 0 = unlimited"),
     SECTION(0, struct settings_host, dead_letters, "dead_letters", dead_letters,
-            .help = "how many dead letters are kept, and where"),
+            .help = "number and place of the dead letters that are kept"),
     VALUE(struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
           .help = "reload when the file changes, or a file that it includes or takes a value from"),
     VALUE(
@@ -135,7 +135,8 @@ const struct language_row language_host[] = {
         .help =
             "how long a callback may take; after that the log reports it, and a spare thread does "
             "the work of its thread. The log also reports a message that is kept 30 times as long"),
-    SECTION(0, struct settings_host, log, "log", host_log, .help = "what is logged, and how"),
+    SECTION(0, struct settings_host, log, "log", host_log,
+            .help = "level and format of the log lines"),
     END,
 };
 
@@ -163,10 +164,10 @@ const struct language_row language_source[] = {
     VALUE(
         struct settings_source, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
         .choices = fullness,
-        .help =
-            "what happens to a message without room: it waits, `weir_emit` answers WEIR_EFULL, or "
-            "it becomes a dead letter (the last two). The host asks a source only for as many "
-            "messages as there is room for, so this concerns messages beyond that number"),
+        .help = "a message without room waits (`wait`), is refused with WEIR_EFULL (`reject`), or "
+                "becomes a dead letter (`drop_newest`, `dead_letter`). The host asks a source only "
+                "for as many messages as there is room for, so this concerns messages beyond that "
+                "number"),
     RATE(struct settings_source, rate, "rate",
          .help = "how many messages may pass to the pool, in the long run; without it there is no "
                  "such limit. The host asks the source for no more"),
@@ -187,11 +188,13 @@ static const struct language_row pool_restart[] = {
           .help = "pause before a worker that failed more than `max` times, or failed to open, is "
                   "opened again: it doubles from the first value to the second, and begins again "
                   "at the first after the worker has run for `within` without a failure"),
-    VALUE(struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
-          .choices = thens,
-          .help = "what happens after more than `max` failures: the worker is opened again without "
-                  "end; it stops until a reload or `weir restart`; or the pool above decides by "
-                  "its own `restart` (without a pool above the host ends with exit code 70)"),
+    VALUE(
+        struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "keep_trying",
+        .choices = thens,
+        .help = "after more than `max` failures `keep_trying` opens the worker again without end; "
+                "`stop` leaves it closed until a reload or `weir restart`; with `escalate` the "
+                "pool above decides by its own `restart` (without a pool above the host ends "
+                "with exit code 70)"),
     END,
 };
 
@@ -208,11 +211,12 @@ static const struct language_row pools_restart[] = {
           .help = "pause before a member that escalated more than `max` times is opened again: it "
                   "doubles from the first value to the second, and begins again at the first after "
                   "`within` without an escalation"),
-    VALUE(
-        struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate", .choices = thens,
-        .help = "what happens after more than `max` escalations: the member is opened again "
-                "without end; its failed workers stay closed until a reload or `weir restart`; or "
-                "the pool above decides (without a pool above the host ends with exit code 70)"),
+    VALUE(struct restart, then, "then", uint32_t, WEIR_ENUM, .fallback = "escalate",
+          .choices = thens,
+          .help = "after more than `max` escalations `keep_trying` opens the member again without "
+                  "end; `stop` leaves its failed workers closed until a reload or `weir restart`; "
+                  "with `escalate` the pool above decides (without a pool above the host ends with "
+                  "exit code 70)"),
     END,
 };
 
@@ -220,8 +224,9 @@ static const struct language_row pool_remove[] = {
     VALUE(
         struct removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain", .choices = removals,
         .help =
-            "what happens to the mailbox of a removed worker, also when the whole pool is removed: "
-            "the worker handles it; other workers of the pool get it; or it becomes dead letters"),
+            "the messages in the mailbox of a removed worker, also when the whole pool is removed: "
+            "`drain` lets the worker handle them; `reroute` gives them to other workers of the "
+            "pool; `discard` makes them dead letters"),
     VALUE(struct removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "30s",
           .max = DAY_MS,
           .help = "how long a removed worker may take, also when the whole pool is removed; after "
@@ -300,7 +305,7 @@ const struct language_row language_pool[] = {
     OTHER(LANGUAGE_OF_WORKERS, "outputs", LANGUAGE_OUTPUTS,
           .help = "the pools that get the messages of the behaviour's outputs"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.restart, "restart", pool_restart,
-            .help = "what happens when workers fail"),
+            .help = "the policy for workers that fail"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.remove, "remove", pool_remove,
             .help = "how workers are removed"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, redeliver, "redeliver", uint32_t, WEIR_U32,
@@ -321,7 +326,7 @@ const struct language_row language_pool[] = {
           .help = "events that the pool gets"),
     VALUE(struct settings_pool, fan_out, "fan_out", bool, WEIR_BOOL, .fallback = "false",
           .help = "each event goes to every member; else to one"),
-    { .option = { .name = "log", .kind = LANGUAGE_SECTION, .help = "what the pool logs" },
+    { .option = { .name = "log", .kind = LANGUAGE_SECTION, .help = "log lines of this pool" },
       .rows = pool_log },
     { .option = { .name = "members", .kind = LANGUAGE_NAMES, .help = "the pools in this pool" },
       .rows = language_pool,
@@ -329,7 +334,7 @@ const struct language_row language_pool[] = {
     OTHER(LANGUAGE_OF_POOLS, "pool", LANGUAGE_POOL,
           .help = "a pool; this pool has `size` copies of it as members"),
     SECTION(LANGUAGE_OF_POOLS, struct settings_pool, core.restart, "restart", pools_restart,
-            .help = "what happens when members escalate"),
+            .help = "the policy for members that escalate"),
     END,
 };
 
@@ -337,8 +342,8 @@ const struct language_row language_output[] = {
     OTHER(0, "to", LANGUAGE_TARGET, .required = true, .help = "the pool"),
     VALUE(struct settings_output, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
           .choices = fullness,
-          .help = "what happens to a message without room: it waits in the worker, `weir_emit` "
-                  "answers WEIR_EFULL, or it becomes a dead letter (the last two)"),
+          .help = "a message without room waits in the worker (`wait`), is refused with WEIR_EFULL "
+                  "(`reject`), or becomes a dead letter (`drop_newest`, `dead_letter`)"),
     RATE(struct settings_output, rate, "rate",
          .help = "how many messages of all the pool's workers together may pass, in the long run; "
                  "without it there is no such limit. A message beyond it is one without room, so "

@@ -2,7 +2,7 @@
  * config/plan.h - the steps from one configuration to another.
  *
  * It compares two settings, never two texts: comments, formatting and order are no change. A plan
- * is built before anything happens; what is printed is what is carried out, task by task.
+ * is built before anything happens; the printed tasks are the tasks that are carried out.
  *
  * Life: plan_create .. plan_destroy. It borrows both settings until then. Not synchronised.
  */

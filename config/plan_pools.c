@@ -71,7 +71,7 @@ static bool have_same_scale(const struct settings_pool *older, const struct sett
            (!first->on || (first->wait_ms == second->wait_ms && first->idle_ms == second->idle_ms));
 }
 
-/* One step for the whole law. A reload resumes one that is suspended. */
+/* One step for the whole law. A reload resumes a suspended law. */
 static void compare_scales(struct planning *planning, const struct plan_subject *subject,
                            const struct settings_pool *older, const struct settings_pool *newer)
 {
@@ -199,7 +199,7 @@ static void compare_leases(struct planning *planning, const struct plan_subject 
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
-    struct settings_pool compared = *older; /* without what has a comparison of its own */
+    struct settings_pool compared = *older; /* without the fields with a comparison of their own */
     struct plan_pair pair = { subject, &compared, newer, kind_of_pool };
     struct plan_uses uses = { &older->use, &newer->use, PLAN_POOL_REPLACED, PLAN_POOL_ARGS };
     size_t first;

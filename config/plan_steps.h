@@ -1,5 +1,6 @@
 /*
- * config/plan_steps.h - collects the steps of a plan: how to compare, without what it means.
+ * config/plan_steps.h - collects the steps of a plan: compares fields, and does not know their
+ * meaning.
  *
  * Missing memory sets `failed`, which is checked once, at the end of the planning. So the functions
  * need no checks. Not synchronised.

@@ -15,7 +15,7 @@ struct waiting {
     bool copy;       /* not the first of its template */
 };
 
-/* A stack: what was pushed last is read first, so members come right after their parent. */
+/* A stack: the last pushed is read first, so members come right after their parent. */
 struct reading {
     struct checking *checking;
     struct waiting *stack; /* owned */

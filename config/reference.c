@@ -30,7 +30,7 @@ WEIR_PRINTF(2, 3) static void add(struct phrase *phrase, const char *format, ...
     phrase->used += length < 0 ? 0 : (size_t)length;
 }
 
-/* --- what a key takes ------------------------------------------------------------------------- */
+/* --- the values of a key ---------------------------------------------------------------------- */
 
 /* Adds the bounds, unless they are those of the type. */
 static void add_bounds(struct phrase *phrase, const struct weir_option *row)

@@ -145,14 +145,14 @@ static void write_rows(const struct block *block, const struct language_row *row
 static void write_opening(FILE *stream)
 {
     (void)fputs(
-        "# Weir's configuration, with every key, what it takes and its default. A line that "
-        "begins with\n"
+        "# Weir's configuration, with every key, its values and its default. A line that begins "
+        "with\n"
         "# `#-` shows a key that has no default, or one that needs a plugin of yours: take "
         "the `#-` away\n"
         "# to use it, and the `{}` above it.\n"
         "#\n"
         "#     weir check FILE             every mistake, with line and column\n"
-        "#     weir plan FILE --from OLD   what a reload would do\n"
+        "#     weir plan FILE --from OLD   the steps of a reload from OLD to FILE\n"
         "#     weir describe PLUGIN        the behaviours of a plugin, their options and "
         "outputs\n"
         "#\n"
@@ -178,7 +178,7 @@ static void write_entry(FILE *stream, const char *name, const struct language_ro
 
 static void write_pools(FILE *stream)
 {
-    (void)fputs("\n# What handles messages: a pool of workers, of pools by name, or of equal "
+    (void)fputs("\n# Pools handle messages: a pool of workers, of pools by name, or of equal "
                 "pools.\npools: {}\n",
                 stream);
     write_entry(stream, "workers", language_pool, LANGUAGE_OF_WORKERS, true);
@@ -196,12 +196,12 @@ void sample_write(FILE *stream)
     write_row(&top, language_find(language_top, "include"));
     (void)fputs("\nhost:\n", stream);
     write_rows(&host, language_host, 0);
-    (void)fputs("\n# Sets of threads. `default` is always there. What may block (files, networks, "
-                "sleeping) belongs on\n# a set of its own; its plugin says so by the flag "
-                "BLOCKING.\ndispatchers:\n",
+    (void)fputs("\n# Sets of threads. `default` is always there. Behaviours that may block (files, "
+                "networks, sleeping)\n# belong on a set of their own; their plugin marks them with "
+                "the flag BLOCKING.\ndispatchers:\n",
                 stream);
     write_entry(stream, "default", language_dispatcher, 0, false);
-    (void)fputs("\n# What produces messages, on demand: never more than the pool behind `to` has "
+    (void)fputs("\n# Sources produce messages on demand: never more than the pool behind `to` has "
                 "room for.\nsources: {}\n",
                 stream);
     write_entry(stream, "NAME", language_source, 0, true);

@@ -51,7 +51,7 @@ static bool look_at(struct long_turns *turns, uint32_t index, const char *unwatc
         return false;
     out->dispatcher = dispatcher;
     out->number = index;
-    out->thread = watchdog_look(watchdog, dispatcher, now_ns, limit_ns, &out->watched_ns);
+    out->thread = watchdog_check(watchdog, dispatcher, now_ns, limit_ns, &out->watched_ns);
     return out->thread != IDLE_NOBODY;
 }
 

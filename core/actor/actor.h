@@ -2,7 +2,7 @@
  * actor/actor.h - the actor: it has a PID and a mailbox, and runs one callback at a time.
  *
  * An actor lives in a slot whose memory is never given back while the runtime lives, so a pointer
- * found by a PID can always be read; the serial in the mailbox's admission word tells whether the
+ * found by a PID can always be read; the serial in the mailbox's admission word shows whether the
  * slot still holds the same actor. Only the thread that runs the actor's turn changes the other
  * fields.
  *
@@ -160,7 +160,7 @@ int actor_signal(struct actor *actor, uint32_t serial, struct executor *executor
 /*
  * After something was put beside the normal lane of an actor that was awake. Between two messages
  * of the normal lane the owner looks at this flag, on its own line, and not at the admission word,
- * which senders write. A hint: each turn begins and ends with a look at the word itself.
+ * which senders write. A hint: each turn begins and ends with a check of the word itself.
  */
 static inline void actor_call(struct actor *actor)
 {

@@ -136,7 +136,7 @@ static bool reroute_next(struct actor *actor, struct message_queue *stays)
     return true;
 }
 
-/* Each message once: the pool may route it back to a worker that was recalled meanwhile. */
+/* Each message once: the pool may route it back to this worker if it was recalled. */
 void backlog_reroute(struct actor *actor)
 {
     struct message_queue stays = { 0 };

@@ -28,9 +28,9 @@ void backlog_reroute(struct actor *actor);
 
 /*
  * Takes up to `most` messages out of the mailbox and passes each to `give`, which takes it, and
- * counts it as moved, on 0; one that is refused goes to the front, and ends it. So does a message
- * that was sent to the actor itself, or is a copy of a broadcast: those behind it stay, in order.
- * Returns how many have left the mailbox.
+ * counts it as moved, on 0. A refused message goes to the front, and the function ends. So does a
+ * message that was sent to the actor itself, or is a copy of a broadcast: the messages behind it
+ * stay, in order. Returns how many have left the mailbox.
  */
 uint32_t backlog_deal(struct actor *actor, uint32_t most,
                       int (*give)(void *context, struct message *message), void *context);

@@ -1,6 +1,5 @@
 /*
- * actor/backoff.h - decides what follows a failure: a restart at once, a restart after a pause, or
- * none.
+ * actor/backoff.h - decides about a restart after a failure: at once, after a pause, or never.
  *
  * The same rule for workers, sources, managers and pools of pools, by `struct restart`: `max`
  * failures within `within` are each followed by a restart at once. Each further failure, and each

@@ -55,8 +55,8 @@ struct children *children_get(struct actor *actor);
 
 /* Adds a child, which has not begun. */
 void children_add(struct children *children, struct child *child);
-/* Removes a child that has ended, and adds its figures to those of the ended ones. The parent, and
- * the list with it, may be freed meanwhile. Last turn of the child. */
+/* Removes a child that has ended, and adds its figures to those of the ended children. The parent,
+ * and the list with it, may be freed during the call. Last turn of the child. */
 void children_remove(struct child *child, const struct ledger_reading *reading,
                      const struct progress_sum *progress);
 
@@ -69,7 +69,7 @@ weir_pid children_parent(const struct actor *actor);
 /* Signals the children, too, that files may have been renamed. */
 void children_reopen(struct actor *actor);
 
-/* The targets of the outputs have changed, also for the children: those that wait for room retry.
+/* The targets of the outputs have changed, also for the children: waiting children try again.
  * Any thread for which the place lives. NULL is allowed. */
 void children_look_again(struct place *place, struct executor *executor);
 
@@ -84,8 +84,7 @@ bool children_are_alive(const struct actor *actor);
 
 uint32_t children_count(const struct actor *actor);
 
-/* Adds the ledgers of the children, including those that have ended. Any thread for which the place
- * lives. */
+/* Adds the ledgers of the children, including ended ones. Any thread for which the place lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
 /* Adds the progress and emitted messages of the actor of a place and of its children. Any thread

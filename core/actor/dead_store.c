@@ -58,7 +58,7 @@ void runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored)
     bool was_stored;
 
     storing_end(&runtime->storing, number, is_stored);
-    /* Without memory for an executor what is held stays so: the origins are not notified yet. */
+    /* Without memory for an executor the messages stay held: the origins are not notified yet. */
     while (executor && (message = storing_take(&runtime->storing, &was_stored)))
         origin_stored(runtime, executor, message, was_stored);
     if (executor)

@@ -17,7 +17,7 @@ int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor
                  struct message *message, bool *out_woke);
 
 /* Into the normal lane, also when the actor is to leave: the caller ensures that it does not end
- * meanwhile. WEIR_EFULL, WEIR_EINVALID, WEIR_ETERMINATED. */
+ * during the call. WEIR_EFULL, WEIR_EINVALID, WEIR_ETERMINATED. */
 int deliver_under_lease(struct actor *actor, uint32_t serial, struct executor *executor,
                         struct message *message);
 
@@ -44,7 +44,7 @@ int deliver_to_lane(struct actor *actor, uint32_t serial, struct executor *execu
 int deliver_notice(struct actor *actor, uint32_t serial, struct executor *executor,
                    struct message *message);
 
-/* Into the control queue, without a limit: control messages, and those that deliver_to_lane has
+/* Into the control queue, without a limit: control messages, and messages that deliver_to_lane has
  * admitted. */
 int deliver_to_control_queue(struct actor *actor, uint32_t serial, struct executor *executor,
                              struct message *message);

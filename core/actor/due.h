@@ -1,5 +1,5 @@
 /*
- * actor/due.h - what an actor has to do when its timer is due. Owner's turn only.
+ * actor/due.h - handles the deadlines of an actor when its timer is due. Owner's turn only.
  */
 #ifndef ACTOR_DUE_H
 #define ACTOR_DUE_H

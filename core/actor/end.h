@@ -12,9 +12,10 @@ enum end_when {
 };
 
 /*
- * Ends the actor for good: closes its incarnation, settles what is left, notifies the owner and all
- * linked and monitoring actors, and gives the slot back. While its outbox has messages or children
- * live, the actor is CLOSED, and its turn calls this function again when they are gone. Owner.
+ * Ends the actor for good: closes its incarnation, settles the messages that are left, notifies the
+ * owner and all linked and monitoring actors, and gives the slot back. While its outbox has
+ * messages or children live, the actor is CLOSED, and its turn calls this function again
+ * afterwards. Owner.
  */
 void end_actor(struct actor *actor, enum weir_end_reason reason, enum end_when when);
 

@@ -102,7 +102,7 @@ static uint32_t claim_several(struct several *several, const uint64_t *reference
     return claimed;
 }
 
-/* Other threads may wait for all but the one that was fetched. */
+/* Other threads may wait for all references except the fetched one. */
 static void release_several(struct several *several, uint32_t fetched)
 {
     pthread_mutex_lock(&several->requests->lock);

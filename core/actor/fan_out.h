@@ -35,10 +35,10 @@ struct fan_out {
 };
 
 /* A copy for the next receiver, owned by the caller, to be passed to fan_out_given; NULL when
- * memory is out: the receiver counts as one that refused. */
+ * memory is out: the receiver counts as having refused. */
 struct message *fan_out_copy(struct fan_out *fan_out);
 
-/* Records the receiver's `status` for the copy, which it has taken on 0. */
+/* Records the receiver's `status` for the copy. With 0 the receiver owns the copy. */
 void fan_out_given(struct fan_out *fan_out, struct fan_out_receiver receiver, struct message *copy,
                    int status);
 

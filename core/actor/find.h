@@ -33,7 +33,7 @@ static inline int actor_find_alive(struct runtime *runtime, weir_pid pid, struct
 }
 
 /* The routing of the pool with this PID; NULL: it has ended, or is no pool. Any thread, in a read
- * section; valid to its end, also if the pool ends meanwhile. */
+ * section; valid to its end, also if the pool ends during it. */
 struct router *actor_find_router(struct runtime *runtime, weir_pid pid);
 
 #endif

@@ -155,7 +155,7 @@ void group_add_ended(struct executor *executor)
     uint32_t count = executor->ended_count;
 
     executor->ended_count = 0;
-    /* [G3] seq_cst, so release: the thread that waited sees what the handlers wrote. */
+    /* [G3] seq_cst, so release: the waiting thread sees the writes of the handlers. */
     atomic_fetch_add_explicit(&group->ended, count, memory_order_seq_cst);
     check_end(group, executor);
 }

@@ -64,7 +64,7 @@ static void end_ext(struct actor *actor)
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-/* An opener's threads run nothing but `open`: one that never returns delays no other actor's
+/* An opener's threads run nothing but `open`: an `open` that never returns delays no other actor's
  * messages. */
 static int call_behaviour(struct actor *actor)
 {

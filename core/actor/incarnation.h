@@ -1,7 +1,7 @@
 /*
  * actor/incarnation.h - one life of an actor between `open` and its end. Owner's turn only.
  *
- * open.h says what follows a start, restart.h what follows a failure, and end.h ends the actor.
+ * open.h begins it, restart.h begins the next one after a failure, and end.h ends the actor.
  */
 #ifndef ACTOR_INCARNATION_H
 #define ACTOR_INCARNATION_H

@@ -2,7 +2,7 @@
  * actor/inspect.h - sends inspect requests to an actor, and answers them.
  *
  * An inspect is a request that travels as control: no limit, before every lane. Its receiver
- * answers in a turn, in each of its states. Inspects for the same items that have arrived meanwhile
+ * answers in a turn, in each of its states. Inspects for the same items that have arrived by then
  * get the same answer.
  */
 #ifndef ACTOR_INSPECT_H

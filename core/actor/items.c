@@ -88,7 +88,7 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
                       atomic_load_explicit(&mailbox->bytes, memory_order_relaxed));
 }
 
-/* Counts the messages in other lanes, and those that it keeps, stashes or retries. */
+/* Counts the messages in other lanes, and the kept, stashed and retried messages. */
 static void add_waiting(struct inspection *out, const struct actor *actor)
 {
     const struct place *place = actor->place;

@@ -197,7 +197,7 @@ bool leave_step(struct actor *actor)
         leave_unopened(actor);
         return true;
     }
-    answers = has_to_answer(actor); /* first: `leave` may settle what the source keeps */
+    answers = has_to_answer(actor); /* first: `leave` may settle kept messages */
     if (answers || !backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;
     /* The pool closed after the actor had checked the shared queue. The actor now helps to finish

@@ -20,7 +20,7 @@
  * Whether the actor is to end is no state: it may leave in each of them (enum actor_leaving).
  * backoff.h decides which event follows a failure.
  *
- * One table in lifecycle.c says what is legal. The owner's turn alone changes the state, by
+ * One table in lifecycle.c has the legal transitions. The owner's turn alone changes the state, by
  * lifecycle_apply; an event for which the table has no edge is a bug of the runtime.
  */
 #ifndef ACTOR_LIFECYCLE_H

@@ -28,7 +28,7 @@ struct actor;
     X(SETTLED, "settled a message that it does not keep", "refused, nothing is settled twice")     \
     X(UNSETTLED, "settled a kept message with a verdict that settles nothing",                     \
       "refused, it is still kept")                                                                 \
-    X(FORGOTTEN, "ended and had not settled what it kept", "dead letter")
+    X(FORGOTTEN, "ended before it settled a kept message", "dead letter")
 
 enum misuse {
 #define MISUSE_ENUM(name, event, effect) MISUSE_##name,

@@ -7,8 +7,8 @@
 #include "actor/actor.h"
 
 /*
- * STARTING: calls `open`; then OPEN, or what the `restart` of its spec says after a failure. A
- * child whose `open` fails ends. Owner.
+ * STARTING: calls `open`; then OPEN. After a failure the `restart` of its spec decides. A child
+ * whose `open` fails ends. Owner.
  */
 void open_actor(struct actor *actor);
 

@@ -29,7 +29,7 @@ struct settlement {
  * WEIR_ENOMEM. */
 int origin_set(struct actor *actor, struct message *message, uint64_t token);
 
-/* True for a message whose origin is also notified of what is emitted while it is in hand. A group
+/* True for a message that is joined by the messages that are emitted while it is in hand. A group
  * (group.h) counts only its own messages. */
 static inline bool origin_is_followed(const struct message *message)
 {

@@ -324,7 +324,7 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 }
 
 /* Leaves the wait queue, since the actor could not use a place, and has its timer wake it when a
- * token is due. It looks earlier, too: one that was to get a token before it may have ended. */
+ * token is due. The timer fires earlier, too: an actor with an earlier time may have ended. */
 static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t messages)
 {
     uint64_t now = executor_look_at_clock(actor->executor);
@@ -373,7 +373,7 @@ static uint32_t chain_max(struct actor *actor, const struct binding *binding)
     return room > CHAIN_MAX ? CHAIN_MAX : room ? room : 1;
 }
 
-/* The messages that are sent next: those that go to the target of one output in one step, or one
+/* The messages that are sent next: several that go to the target of one output in one step, or one
  * copy for one member of a pool. */
 struct batch {
     uint32_t output;
@@ -474,16 +474,16 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used)
     do {
         target = target_of(batch);
         wait_for_room(actor, target, wants);
-        /* The second check: see wait_queue.h. Places that it finds were not granted. Places granted
-         * from now on are further ones; those that this actor does not use go to the next waiter.
-         * */
+        /* The second check: see wait_queue.h. Places that it finds were not granted. Places that
+         * are granted from now on come on top; if this actor does not use them, they go to the next
+         * waiter. */
         taken = try_batch(actor, batch);
     } while (taken == WEIR_EFULL && target_of(batch) != target);
     return taken;
 }
 
-/* The first messages of the outbox have no token. WEIR_EFULL: they wait for one. 0: the output was
- * bound again meanwhile, without a rate. */
+/* The first messages of the outbox have no token. WEIR_EFULL: they wait for one. 0: the output has
+ * been bound again, without a rate. */
 static int stay_without_token(struct actor *actor, uint32_t output, uint32_t *used)
 {
     struct tokens *tokens = tokens_of(actor, output);

@@ -95,8 +95,8 @@ struct place {
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of waiting messages; NULL: none was seen waiting */
-    uint64_t used;              /* messages settled by the last look of pool/scaler.h */
-    uint64_t unused_ns;         /* it has been unused since; 0 = no look has found it so */
+    uint64_t used;              /* messages settled by the last check of pool/scaler.h */
+    uint64_t unused_ns;         /* it has been unused since; 0 = no check has found it so */
 
     /* the lock of the shared queue */
     struct list pulling;
@@ -125,7 +125,7 @@ static inline struct owner *place_owner(const struct actor *actor)
 }
 
 /* The owner of which the actor is a member; NULL: none. Valid to the end of the read section, even
- * if the actor ends meanwhile. */
+ * if the actor ends during it. */
 static inline struct owner *place_member_of(const struct actor *actor)
 {
     struct owner *owner = place_owner(actor);

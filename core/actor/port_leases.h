@@ -2,8 +2,8 @@
  * actor/port_leases.h - rows of the table of a port: leases. See <weir/port_leases.h>.
  *
  * They call the face that libweir calls (face/leases.h), with the port's actor as the holder. A
- * thread holds the runtime while it waits for a lease, so that it can return one that comes after
- * the port was closed.
+ * thread holds the runtime while it waits for a lease, so that it can return a lease that comes
+ * after the port was closed.
  */
 #ifndef ACTOR_PORT_LEASES_H
 #define ACTOR_PORT_LEASES_H

@@ -2,9 +2,9 @@
  * actor/port_tasks.h - rows of the table of a port: waits, tasks and groups. See
  * <weir/port_tasks.h>.
  *
- * They call the face that libweir calls (face/groups.h, face/messages.h). A thread that may wait
- * holds the runtime meanwhile (runtime_hold). A thread that awaits an answer does not: the table of
- * requests is counted.
+ * They call the face that libweir calls (face/groups.h, face/messages.h). A thread holds the
+ * runtime while it may wait (runtime_hold). A thread that awaits an answer does not: the table of
+ * requests is reference-counted.
  */
 #ifndef ACTOR_PORT_TASKS_H
 #define ACTOR_PORT_TASKS_H

@@ -1,5 +1,5 @@
 /*
- * actor/producing.h - what a source does in its own turn: it produces on demand.
+ * actor/producing.h - the turn of a source: it produces on demand.
  *
  * `produce` gets the number of messages that the pool has room for. Messages beyond that wait in
  * the outbox, and `produce` is not called again until the outbox is empty.

@@ -28,7 +28,7 @@ void progress_go_on(struct place *place)
         all[i].before = atomic_load_explicit(&all[i].done, memory_order_relaxed);
 }
 
-/* What a former incarnation, or an actor that has ended, still counts. A gauge does not. */
+/* The figures of a former incarnation, or of an ended actor, that still count. A gauge does not. */
 static struct pool_progress without_gauge(const struct pool_progress *one)
 {
     struct pool_progress left = *one;

@@ -23,7 +23,7 @@ static void keep_out(struct actor *actor)
         mailbox_close(&actor->mailbox);
 }
 
-/* Waits for the pause; the siblings get the backlog meanwhile. */
+/* Waits for the pause; the siblings get the backlog. */
 static void wait_to_open(struct actor *actor, uint64_t pause_ms)
 {
     struct place *place = actor->place;
@@ -32,7 +32,7 @@ static void wait_to_open(struct actor *actor, uint64_t pause_ms)
     place->reopen_ns = executor_look_at_clock(actor->executor) + pause_ms * NS_PER_MS;
     lifecycle_apply(actor, LIFE_PAUSED);
     keep_out(actor);
-    /* When memory for the timer is out, it tries again in its next turn. */
+    /* When memory for the timer is out, the actor tries again in its next turn. */
     if (actor_ext_get(actor))
         actor_ext_arm(actor, place->reopen_ns);
     else

@@ -2,7 +2,7 @@
  * actor/restart.h - another incarnation in the same place: after a failure, or on an order of the
  * owner. Owner's turn only.
  *
- * backoff.h decides what follows a failure. An order is in the place, as `renewal`, and
+ * backoff.h decides about a failure. An order is in the place, as `renewal`, and
  * SIGNAL_RESTART wakes the actor:
  *
  *      NONE --- ask ---> ASKED ---- nothing kept ---> BEGUN --- open = 0 ---> NONE

@@ -47,7 +47,7 @@ static struct entry *take_free(struct runtime *runtime, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct entry *entry = runtime->entries[i];
 
-        /* Relaxed: try_take decides; one that is in use is not written to. */
+        /* Relaxed: try_take decides; an entry in use is not written to. */
         if (!atomic_load_explicit(&entry->in_use, memory_order_relaxed) && try_take(entry))
             return entry;
     }

@@ -90,8 +90,8 @@ struct runtime {
 struct executor *runtime_borrow(struct runtime *runtime);
 void runtime_give_back(struct executor *executor);
 
-/* A thread that waits through a port: the runtime is not freed meanwhile. Its waits end when the
- * runtime does. */
+/* For a thread that waits through a port: the runtime is not freed before the release. The waits
+ * end when the runtime does. */
 void runtime_hold(struct runtime *runtime);
 void runtime_release(struct runtime *runtime);
 /* True from runtime_stop on. */

@@ -45,7 +45,7 @@ void slots_give(struct slots *slots, struct stock *stock, struct actor *actor);
 /* NULL: no such slot. */
 static inline struct actor *slots_get(struct slots *slots, uint32_t slot);
 
-/* Calls `visit` for every slot that was ever used. No actor may be spawned meanwhile. */
+/* Calls `visit` for every slot that was ever used. No actor may be spawned during the call. */
 void slots_visit(struct slots *slots, void (*visit)(struct actor *actor, void *context),
                  void *context);
 

@@ -1,11 +1,10 @@
 /*
- * actor/storing.h - the messages that wait until their dead letters are stored; their origin is
- * notified then.
+ * actor/storing.h - dead messages that wait until they are stored; then their origin is notified.
  *
  *      dead_store_append --> storing_hold --> storing_end, storing_take --> origin_stored
  *
- * A held message is in nobody's ledger: it was counted as dead before. All functions: any thread;
- * a lock; off every fast path.
+ * A held message is in no ledger's `held`: it was counted as dead before. All functions: any
+ * thread; a lock; off every fast path.
  */
 #ifndef ACTOR_STORING_H
 #define ACTOR_STORING_H
@@ -23,7 +22,7 @@ struct storing {
 };
 
 void storing_init(struct storing *storing);
-/* Frees what is held, with the cache of the calling thread. */
+/* Frees the held messages, with the cache of the calling thread. */
 void storing_finish(struct storing *storing, struct cache *cache);
 
 /*

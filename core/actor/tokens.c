@@ -97,7 +97,7 @@ uint64_t tokens_wait(struct tokens *tokens, uint64_t now_ns, struct token_wait *
     /* Another sender took the token of the place that had its turn. */
     due_ns = bucket_due_ns(&tokens->bucket, now_ns, had_its_turn ? 1 : tokens->waiting);
     pthread_mutex_unlock(&tokens->lock);
-    /* A place that looks before its time keeps its turn. */
+    /* A place that tries before its time keeps its turn. */
     if (wait->due_ns <= now_ns || due_ns < wait->due_ns)
         wait->due_ns = due_ns;
     return wait->due_ns;

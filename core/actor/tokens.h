@@ -5,10 +5,10 @@
  * when it publishes another wiring, so a reload adds no tokens, and workers with a former wiring
  * use the same bucket.
  *
- * A place that finds no token is in no wait queue. It gets a time at which a token is due to it,
- * behind those that wait already: so each token wakes a place. The time is a hint. The place tries
- * again then; if another sender was faster, the place gets the time of the next token. A place that
- * ends hands its time to no other one; so a place should look in between (actor/output.c).
+ * A place that finds no token is in no wait queue. It gets the time at which a token is due to it,
+ * behind the places that wait already: so each token wakes a place. The time is a hint. The place
+ * tries again then; if another sender was faster, the place gets the time of the next token. The
+ * time of a place that ends goes to no other one; so a place also tries earlier (actor/output.c).
  *
  * Any thread, any operation; the fields of a place are those of its owner.
  */
@@ -26,7 +26,7 @@ struct tokens;
 struct token_wait {
     struct tokens *tokens;     /* counted: an output has no token; NULL: none lacks one */
     uint64_t due_ns;           /* with `tokens`: when to try again */
-    _Atomic uint32_t messages; /* read by all: those that wait for a token; of a source: 1 */
+    _Atomic uint32_t messages; /* read by all: messages that wait for a token; of a source: 1 */
 };
 
 /* One reference. NULL when memory is out. */

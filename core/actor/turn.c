@@ -38,7 +38,7 @@ struct turn_context {
     uint32_t handled;   /* messages, and other steps; TURN_SPENT: the turn has taken too long */
     uint32_t look;      /* read the clock after so many messages */
     uint64_t began_ns;  /* at most one beat before the turn */
-    uint64_t looked_ns; /* the last look of this turn; a handler looks at the clock, too */
+    uint64_t looked_ns; /* the last reading of the clock in this turn; handlers read it, too */
     struct credit credit;
     bool moves; /* the actor continues on the dispatcher where it opens */
     bool rests; /* the worker is plain, and its mailbox is empty */
@@ -257,8 +257,8 @@ static bool is_to_open(const struct actor *actor)
     return actor->spec && !(actor->place->opener && actor->router->ops->is_closing(actor->router));
 }
 
-/* An open counts as a message: one that fails when memory for a pause is out is retried in the next
- * turn. After an open on an opener's threads, the actor continues on its own dispatcher. */
+/* An open counts as a message: if it fails and memory for a pause is out, it is repeated in the
+ * next turn. After an open on an opener's threads, the actor continues on its own dispatcher. */
 static bool open_step(struct actor *actor, struct turn_context *context)
 {
     if (actor_runs_on(actor) != actor->executor->dispatcher) {
@@ -472,7 +472,7 @@ static bool is_at_rest(struct actor *actor)
            is_noted_idle(actor);
 }
 
-/* Puts the actor to sleep. False: a message or signal has arrived meanwhile. An unbuffered mailbox
+/* Puts the actor to sleep. False: a message or signal has arrived since. An unbuffered mailbox
  * has room from now on, if the actor may take a message. */
 static bool sleep_now(struct actor *actor, struct turn_context *context)
 {

@@ -37,7 +37,8 @@ void verdict_finish(struct actor *actor, struct message *message, int verdict)
         finish_rejected(actor, message);
 }
 
-/* Not one that was settled as WEIR_FAIL: it stays in the list until the incarnation ends. */
+/* False for a message that was settled as WEIR_FAIL: it stays in the list until the incarnation
+ * ends. */
 static bool is_kept(const struct actor *actor, const struct message *message)
 {
     return message_list_find(&actor->kept, (uint64_t)(uintptr_t)message) &&

@@ -36,7 +36,7 @@ struct waiter {
     uint32_t wants;                         /* lock: places that may be granted to it, at least 1 */
     /* written under lock, also read by its owner: granted places that it has not used */
     _Atomic uint32_t granted;
-    /* Called under the lock, so that the waiter stays alive meanwhile. const */
+    /* Called under the lock, so that the waiter stays alive. const */
     void (*wake)(struct waiter *waiter, struct executor *executor);
 };
 

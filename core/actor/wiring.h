@@ -1,6 +1,5 @@
 /*
- * actor/wiring.h - the targets of a behaviour's outputs, their rates, and what happens when a
- * target has no room.
+ * actor/wiring.h - the outputs of a behaviour: targets, rates, and `when_full`.
  *
  * A wiring is immutable; a reload publishes a new one and retires the old. A slot holds the wiring
  * in force; it is read in a read section (reclaim.h) or in a turn.

@@ -53,7 +53,7 @@ bool options_equal(const struct options *left, const struct options *right);
 
 /*
  * The changed options, in the order of the newer table. Returns their number and writes at most
- * `max` of them. Of the old options it looks only at those that the new table lacks.
+ * `max` of them. Of the old options it compares only options that the new table lacks.
  */
 size_t options_changes(const struct options *old_options, const struct options *new_options,
                        struct option_change *changes, size_t max);

@@ -38,7 +38,7 @@ struct scale {
 struct lease_settings {
     bool on;
     uint64_t timeout_ms; /* a lease that lasts longer is revoked; 0 = no time-out */
-    uint32_t queue;      /* takers that wait, beside those that get a free worker */
+    uint32_t queue;      /* takers that may wait for a worker */
 };
 
 struct pool_settings {

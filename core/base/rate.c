@@ -72,7 +72,7 @@ void bucket_init(struct bucket *bucket, const struct rate *rate)
     *bucket = (struct bucket){ .rate = *rate };
 }
 
-/* Tokens in the bucket, with those that are lent; 0 also after a smaller burst was set. */
+/* Tokens in the bucket, including lent ones; 0 also after a smaller burst was set. */
 static uint64_t level(struct bucket *bucket, uint64_t now_ns)
 {
     uint64_t all;

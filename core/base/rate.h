@@ -10,9 +10,9 @@
  * the start moves to the present: tokens beyond `burst` are lost. Tokens are due at whole
  * microseconds after the start.
  *
- * A sender borrows tokens before it sends, and returns those of messages that the target refused.
- * A borrowed token leaves the bucket when its message has been sent, not earlier: so the bucket
- * cannot fill up meanwhile and then get the token back on top.
+ * A sender borrows tokens before it sends, and returns the tokens of messages that the target
+ * refused. A borrowed token leaves the bucket when its message has been sent, not earlier. If it
+ * left earlier, the bucket could fill up before the token comes back.
  *
  * Pure functions of the time that is passed in. Not synchronised.
  */

@@ -49,7 +49,7 @@ struct report {
 };
 
 void report_init(struct report *report);
-/* Frees what was kept; the report is empty then and may be used again. */
+/* Frees the entries; the report is empty then and may be used again. */
 void report_finish(struct report *report);
 
 /*

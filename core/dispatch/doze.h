@@ -1,5 +1,5 @@
 /*
- * dispatch/doze.h - the sleep of the timekeeper, and what ends it early.
+ * dispatch/doze.h - the sleep of the timekeeper, and the events that end it early.
  *
  * The timekeeper sleeps until its next beat, or deeply, without beats, when all threads sleep. A
  * deadline before the end of its sleep wakes it; a thread that wakes ends a deep sleep. Any thread,

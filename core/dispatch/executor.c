@@ -440,7 +440,7 @@ static inline void run_turn(struct executor *executor, struct schedulable *sched
     /* [L2] Release: the actor has left the slot for the next one. */
     atomic_store_explicit(&executor->turns, turns + 1, memory_order_release);
     turn = schedulable->run(schedulable, executor);
-    /* [L2] before the next look at `raided`. */
+    /* [L2] before the next load of `raided`. */
     atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
     if (executor->gave_way || futility_is_any(&executor->futility))
         count_refusal(executor);

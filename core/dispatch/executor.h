@@ -54,7 +54,8 @@ static inline bool executor_is_in_turn(const struct executor *executor)
     return atomic_load_explicit(&executor->turns, memory_order_relaxed) & 1;
 }
 
-/* True when the thread is in a turn on `dispatcher`, and runs soon what it queues. Owner. */
+/* True when the thread is in a turn on `dispatcher`, and runs the actors that it queues soon.
+ * Owner. */
 static inline bool executor_is_home(const struct executor *executor,
                                     const struct dispatcher *dispatcher)
 {
@@ -100,8 +101,8 @@ static inline void executor_give_way(struct executor *executor)
     executor_press(executor);
 }
 
-/* As executor_submit, for one that waited for room: it runs after the actors that this thread has
- * queued, which may be the ones that make the room it needs next. */
+/* As executor_submit, for an actor that waited for room: it runs after the actors that this thread
+ * has queued, because these may make the room that it needs next. */
 void executor_submit_behind(struct executor *executor, struct dispatcher *dispatcher,
                             struct schedulable *schedulable);
 

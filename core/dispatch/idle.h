@@ -1,7 +1,7 @@
 /*
  * dispatch/idle.h - counts sleeping and searching threads, and chooses the one to wake.
  *
- * One word counts the threads that search for work and those that are parked; a bitmap shows which
+ * One word counts the searching threads and the parked threads; a bitmap shows which
  * are parked. At most half of the threads search. No thread is woken while another searches: a
  * searcher that finds work passes the wake-up on when there is more work (see executor.c), so that
  * wake-ups never come in herds.
@@ -19,7 +19,7 @@
 
 #define IDLE_THREADS_MAX 1024
 #define IDLE_NOBODY UINT32_MAX
-#define IDLE_PAUSES 32 /* spin-loop hints between two looks of a search */
+#define IDLE_PAUSES 32 /* spin-loop hints between two checks of a search */
 
 struct idle {
     /* advisory: written by a resize, read by threads that want to search */
@@ -36,7 +36,7 @@ void idle_set_searchers_max(struct idle *idle, uint32_t searchers_max);
 /* Asks to search. False: enough others do; the caller parks. */
 bool idle_try_search(struct idle *idle);
 
-/* Between two looks of a search: some spin-loop hints. */
+/* Between two checks of a search: some spin-loop hints. */
 static inline void idle_pause(void)
 {
     for (int i = 0; i < IDLE_PAUSES; i++) {

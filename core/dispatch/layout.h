@@ -1,5 +1,5 @@
 /*
- * dispatch/layout.h - what a dispatcher and its threads consist of.
+ * dispatch/layout.h - the fields of a dispatcher and of its threads.
  *
  * Its threads read and write it in their loop (executor.c), the timekeeper with each beat. All
  * other code makes and changes a dispatcher by the functions of dispatcher.h.

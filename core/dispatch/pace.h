@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define PACE_TURNS 16u   /* fewer than between two looks of a busy thread */
+#define PACE_TURNS 16u   /* fewer than between two checks of a busy thread */
 #define PACE_NS 1000000u /* turns that take long are known by the next beat of the timekeeper */
 
 struct pace {
@@ -34,7 +34,7 @@ void pace_init(struct pace *pace, uint64_t now_ns);
 /* `turns`: how many the thread has taken in all. */
 void pace_look(struct pace *pace, uint64_t now_ns, uint64_t turns);
 
-/* The mean; UINT32_MAX also stands for a longer one, and for one that is not known yet. */
+/* The mean; UINT32_MAX also stands for a longer mean, and for an unknown one. */
 static inline uint32_t pace_turn_ns(const struct pace *pace)
 {
     /* Relaxed: advisory. The timekeeper corrects a decision that was made with an old mean. */

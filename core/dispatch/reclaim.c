@@ -182,7 +182,7 @@ static void adopt_orphans(struct reader *reader)
     pthread_mutex_unlock(&reclaim->lock);
 }
 
-/* Frees what is old enough, and notes the epoch of the rest. */
+/* Frees the entries that are old enough, and notes the epoch of the rest. */
 static void age(struct reader *reader)
 {
     /* Relaxed: the reader's own. */
@@ -196,7 +196,7 @@ static void age(struct reader *reader)
     }
 }
 
-/* reader_poll, without what others left. */
+/* reader_poll, without the lists that others left. */
 static bool poll_own(struct reader *reader)
 {
     assert(reader_is_online(reader));

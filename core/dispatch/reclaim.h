@@ -12,7 +12,7 @@
  * The epoch: all readers read it between two turns, so it is written once in a grace period, not
  * once for each list. It grows by 1 when every online reader has seen the present one. A poll
  * continues the search for a reader that has not where the last poll ended, so a grace period takes
- * one look at each reader, however many poll. A list that was complete when its owner had seen
+ * one check of each reader, however many poll. A list that was complete when its owner had seen
  * epoch e is free from e + RECLAIM_GRACE on: the owner announces e + 1 after the objects were
  * unpublished, so the objects are out of reach from e + 2 on, and with e + 3 all have seen that.
  *
@@ -48,7 +48,7 @@ struct retired_list {
 struct reader {
     alignas(64) _Atomic uint64_t seen; /* written by the reader, read by all */
     struct reclaim *reclaim;           /* const */
-    uint32_t index;                    /* const: in the table; no other reader has it meanwhile */
+    uint32_t index;                    /* const: in the table, used by this reader alone */
     struct retired_list fresh;         /* owner: no epoch yet */
     struct retired_list aging;         /* owner */
     uint64_t aging_epoch;              /* owner: had been seen when `aging` was complete */
@@ -98,7 +98,7 @@ void reader_hand_over(struct reader *reader);
  */
 void reader_rest(struct reader *reader);
 
-/* Ages and frees this reader's list, and those that others left. Online; declares that the reader
+/* Ages and frees this reader's list, and lists that others left. Online; declares that the reader
  * holds no pointer now. True when objects still wait. */
 bool reader_poll(struct reader *reader);
 

@@ -66,7 +66,7 @@ struct schedulable *ring_take(struct ring *ring)
 
 struct schedulable *ring_steal(struct ring *from, struct ring *into, uint32_t most)
 {
-    /* Acquire as in ring_push: other thieves have copied what the new entries overwrite. */
+    /* Acquire as in ring_push: other thieves have copied the entries that are overwritten. */
     uint32_t own_head = atomic_load_explicit(&into->head, memory_order_acquire);
     uint32_t own_tail = atomic_load_explicit(&into->tail, memory_order_relaxed);
     uint32_t head = atomic_load_explicit(&from->head, memory_order_acquire);

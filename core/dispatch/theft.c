@@ -99,7 +99,7 @@ static bool is_in_turn(struct executor *executor)
 }
 
 /* [L2] After the barrier the owner is in a turn, and sees `raided` when it takes its next actor; or
- * it may be about to take one without a look at `raided`, and this thread takes nothing. */
+ * it may be about to take one without a check of `raided`, and this thread takes nothing. */
 static struct schedulable *take_lifo_of(struct executor *executor)
 {
     struct schedulable *taken = NULL;

@@ -1,16 +1,17 @@
 /*
- * dispatch/theft.h - a thread without work takes from the queues of other threads what is worth it.
+ * dispatch/theft.h - a thread without work takes work from the queues of other threads, if the work
+ * is worth the move.
  *
  * An actor that moves to another CPU takes 4 to 10 cache lines along, at 50 to 250 ns each, and
- * moves its senders' lines to and fro from then on. A stream pays for that with each message. It is
- * noticed by senders that lack room: their thread is *pressed* (executor_press) for
- * THEFT_PRESSED_BEATS. From a pressed thread a thief takes only work that the owner does not get to
+ * from then on its senders' lines move between the CPUs. In a stream each message pays for that. A
+ * stream shows by senders that lack room: their thread is *pressed* (executor_press) for
+ * THEFT_PRESSED_BEATS. From a pressed thread a thief takes only work that the owner does not reach
  * soon: an entry of a ring that was there THEFT_AGE_NS ago. The thief has one note of each other
  * thread. For the same reason a sleeping thread is woken only when the ring of a pressed thread
  * holds work for THEFT_AGE_NS, by the number of its entries and its mean turn (dispatch/pace.h).
  *
  * Where no sender lacks room, and for spawned actors, which may be roots of large trees, a thief
- * takes what it finds, and each push wakes a thread.
+ * takes any work that it finds, and each push wakes a thread.
  *
  * These are guesses. The owner of a queue is awake and runs what no other thread takes; when its
  * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread.

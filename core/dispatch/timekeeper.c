@@ -150,7 +150,7 @@ static uint32_t count_beats(struct watched_dispatcher *watched, uint32_t index)
 
 static bool may_block(struct executor *executor)
 {
-    /* Relaxed: a late look is made up for at the next beat. */
+    /* Relaxed: a late check is repeated at the next beat. */
     return atomic_load_explicit(&executor->where, memory_order_relaxed) == EXECUTOR_IN_BLOCKING;
 }
 
@@ -240,7 +240,7 @@ static void fire_timers(struct timekeeper *timekeeper)
         reader_online(&executor->reader);
         while (timers_expire(&dispatcher->timers, now, executor))
             ;
-        /* Also frees what other threads left behind when they went to sleep meanwhile. */
+        /* Also frees the memory of other threads that have gone to sleep since. */
         reader_rest(&executor->reader);
         tick(dispatcher);
     }

@@ -1,9 +1,10 @@
 /*
  * dispatch/timekeeper.h - one thread that watches the time for all dispatchers of a runtime.
  *
- * While any thread of a dispatcher is awake, the timekeeper looks once a millisecond (a *beat*):
- *  - it fires the timers that are due, and tells the threads, by `dispatcher->beat`, to look at
- *    timers and at the global queue before their next turn: a busy thread reads no clock for that;
+ * While any thread of a dispatcher is awake, the timekeeper does this once a millisecond (a
+ * *beat*):
+ *  - it fires the timers that are due, and makes the threads, by `dispatcher->beat`, check timers
+ *    and the global queue before their next turn: a busy thread reads no clock for that;
  *  - it hands the run queue of a thread that is in the same turn as at the last beat to the others,
  *    and wakes one of them when something has waited in a queue since the last beat;
  *  - a turn that has lasted for HOLD_BEATS no longer holds up the reclamation of memory, as long as
@@ -53,7 +54,7 @@ void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms);
 /* For the options of its dispatchers, which wake it (doze.h). Borrowed until destroy. */
 struct doze *timekeeper_doze(struct timekeeper *timekeeper);
 
-/* The timekeeper looks at the clock now: for a clock that a test moves. */
+/* The timekeeper reads the clock now: for a clock that a test moves. */
 void timekeeper_look(struct timekeeper *timekeeper);
 
 #endif

@@ -144,7 +144,7 @@ bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *exec
 {
     bool more;
 
-    /* Relaxed: a deadline missed now is seen at the next look. */
+    /* Relaxed: a deadline missed now is seen at the next check. */
     if (atomic_load_explicit(&timers->next_due_ns, memory_order_relaxed) > now_ns)
         return false;
     pthread_mutex_lock(&timers->lock);

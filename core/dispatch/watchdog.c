@@ -7,7 +7,7 @@ void watchdog_init(struct watchdog *watchdog)
     memset(watchdog, 0, sizeof *watchdog);
 }
 
-/* True when the thread may have begun its present turn since the last look. */
+/* True when the thread may have begun its present turn since the last check. */
 static bool is_new_turn(const struct watchdog_sight *sight, uint64_t turns)
 {
     return sight->since_ns == 0 || sight->turns != turns;
@@ -32,8 +32,8 @@ static bool is_too_long(struct watchdog_sight *sight, struct dispatcher *dispatc
     return !sight->reported && now_ns - sight->since_ns >= limit_ns;
 }
 
-uint32_t watchdog_look(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
-                       uint64_t limit_ns, uint64_t *out_ns)
+uint32_t watchdog_check(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
+                        uint64_t limit_ns, uint64_t *out_ns)
 {
     uint32_t count = dispatcher_slot_count(dispatcher);
 

@@ -1,10 +1,10 @@
 /*
  * dispatch/watchdog.h - finds the threads of a dispatcher that have been in one turn for too long.
  *
- * A turn measures nothing: each look compares a thread's count of turns with the one before. A turn
- * is reported once, never before its time, and late by at most the interval between two looks.
+ * A turn measures nothing: each check compares a thread's count of turns with the last one. A turn
+ * is reported once, never before its time, and late by at most the interval between two checks.
  *
- * Not synchronised: one thread looks. It only reads fields of the dispatcher that any thread may
+ * Not synchronised: one thread checks. It only reads fields of the dispatcher that any thread may
  * read.
  */
 #ifndef DISPATCH_WATCHDOG_H
@@ -13,8 +13,8 @@
 #include "dispatch/dispatcher.h"
 
 struct watchdog_sight {
-    uint64_t turns;    /* of the thread, at the first look with that count */
-    uint64_t since_ns; /* the time of that look; 0 = never looked at, or it slept */
+    uint64_t turns;    /* of the thread, at the first check with that count */
+    uint64_t since_ns; /* the time of that check; 0 = never checked, or it slept */
     bool reported;
 };
 
@@ -26,11 +26,11 @@ struct watchdog {
 void watchdog_init(struct watchdog *watchdog);
 
 /*
- * Looks at the threads; returns the index of one whose turn has taken `limit_ns` or more and was
+ * Checks the threads; returns the index of one whose turn has taken `limit_ns` or more and was
  * not reported, or IDLE_NOBODY. Call it until it returns that. `out_ns` is how long the turn was
  * watched.
  */
-uint32_t watchdog_look(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
-                       uint64_t limit_ns, uint64_t *out_ns);
+uint32_t watchdog_check(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
+                        uint64_t limit_ns, uint64_t *out_ns);
 
 #endif

@@ -6,7 +6,7 @@
 #include "embed/use.h"
 #include "embed/usual.h"
 
-/* The options' sizes: of a pool what it had before `subscribe`, of an actor all. */
+/* The smallest sizes of the options: of a pool the fields before `subscribe`, of an actor all. */
 #define POOL_SIZE_MIN offsetof(struct weir_pool_options, subscribe)
 #define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
 

@@ -30,7 +30,7 @@ struct part {
     struct level *level;          /* const: of a pool that has one; may be NULL */
     uint32_t min_ready;           /* const: of a pool; UINT32_MAX = all */
     uint64_t open_timeout_ms;     /* lock: its own, or the longest of those nested in it */
-    /* const: the one that `kind` says */
+    /* const: `kind` says which */
     union {
         struct pool *pool;
         struct standalone *standalone;
@@ -79,7 +79,7 @@ void part_unlink_locked(struct part *part);
  * to `gone`. */
 void part_forget(struct part *part);
 
-/* For what it has in common with the others. */
+/* For the functions for parts of any kind. */
 struct part_ref part_ref(const struct part *part);
 
 /* Accepts nothing new; finishes and ends. */

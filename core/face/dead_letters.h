@@ -25,7 +25,7 @@ struct source;
 
 /* The address for a replay. */
 struct dead_letter_way {
-    weir_pid to;     /* this actor, in the letter's lane; 0: see `output` */
+    weir_pid to;     /* this actor, in the message's lane; 0: see `output` */
     uint32_t output; /* the target of this output; DEAD_LETTER_DIRECT: the pool itself */
     uint32_t table;  /* the number of the table of outputs that `output` belongs to */
     weir_pid led_to; /* the output's target at that time: used when the table has changed since */
@@ -73,14 +73,14 @@ uint32_t dead_letters_read(struct dead_letters *letters, struct dead_letter *out
 uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
                                  struct dead_letter *out, uint32_t max);
 
-/* Copies the payload of one letter, which the caller frees. WEIR_EUNKNOWN: no letter has that
- * number, WEIR_EUNSUPPORTED: its payload was not kept, WEIR_ENOMEM. */
+/* Copies the payload of one dead letter; the caller frees the copy. WEIR_EUNKNOWN: no dead letter
+ * has that number, WEIR_EUNSUPPORTED: its payload was not kept, WEIR_ENOMEM. */
 int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned char **out,
                          size_t *out_size);
 
-/* Deletes one letter; false: no letter has that number. */
+/* Deletes one dead letter; false: none has that number. */
 bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
-/* Deletes all letters; returns how many. */
+/* Deletes all dead letters; returns how many. */
 uint32_t dead_letters_delete_all(struct dead_letters *letters);
 
 struct replay_result {
@@ -91,10 +91,10 @@ struct replay_result {
 };
 
 /*
- * Sends each letter once, oldest first. A letter that was sent to the part itself goes to the box's
- * target. A letter that came from an output goes to the present target of that output, or to its
- * former target when the table of outputs has changed since. A message that becomes a dead letter
- * during the call is not sent. Called in a read section.
+ * Sends each dead letter once, oldest first. A message that was sent to the part itself goes to the
+ * box's target. A message that came from an output goes to the present target of that output, or to
+ * its former target when the table of outputs has changed since. A message that becomes a dead
+ * letter during the call is not sent. Called in a read section.
  */
 void dead_letter_box_replay(struct runtime *runtime, struct executor *executor,
                             const struct dead_letter_box *box, struct replay_result *out);

@@ -40,8 +40,8 @@ struct dead_store {
     void *context;
     /*
      * Appends a record. Any thread; never waits for a disk. Returns the number of the record; the
-     * numbers grow. 0: the letter is not stored. With `is_awaited` an origin waits for it: it is
-     * appended also when the store is full. NULL: there is no store.
+     * numbers grow. 0: the dead letter is not stored. With `is_awaited` an origin waits for it: it
+     * is appended also when the store is full. NULL: there is no store.
      */
     uint64_t (*append)(void *context, const struct dead_record *record, bool is_awaited);
     /* True while workers whose dead letters are awaited should take no further message. */
@@ -49,9 +49,9 @@ struct dead_store {
 };
 
 /*
- * From the store: all records up to `number` are safe; or, with `is_stored` false, those that were
- * not safe before were given up. Any thread outside, which is not in a read section; before
- * runtime_stop.
+ * From the store: all records up to `number` are safe; or, with `is_stored` false, records up to
+ * `number` that were not safe before are given up. Any thread outside, which is not in a read
+ * section; before runtime_stop.
  */
 void runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored);
 

@@ -18,7 +18,7 @@ struct runtime;
 /* `flags` has bits of enum weir_group_flags. WEIR_EINVALID, WEIR_ENOMEM. Returns owned. */
 int group_create(struct runtime *runtime, uint32_t flags, struct group **out);
 
-/* Takes the group; its messages stay what they are. Before runtime_destroy; NULL is allowed. */
+/* Takes the group; its messages go on. Before runtime_destroy; NULL is allowed. */
 void group_destroy(struct group *group);
 
 /* Messages that have not begun become dead, `cancelled`; later ones are refused. Any thread. */

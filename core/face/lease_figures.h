@@ -20,8 +20,8 @@ struct pool;
 struct pool_leases {
     bool on;          /* the pool gives leases */
     uint64_t leased;  /* workers that are leased */
-    uint64_t waiting; /* takers without a worker, also those that have given up and were not looked
-                       * at since */
+    uint64_t waiting; /* takers without a worker; one that has given up counts until the queue is
+                       * cleaned */
     uint64_t begun;
     uint64_t ended[LEASE_ENDS];   /* by enum lease_end */
     uint64_t unserved[TAKE_ENDS]; /* takes without a lease, by enum take_end */

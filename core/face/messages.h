@@ -27,7 +27,7 @@ struct weir_message *runtime_message_new(struct runtime *runtime, const struct w
 /* NULL is allowed. */
 void runtime_message_free(struct runtime *runtime, struct weir_message *message);
 
-/* As weir_send, from nobody. */
+/* As weir_send, without a sender. */
 int runtime_send(struct runtime *runtime, weir_pid to, enum weir_lane lane,
                  struct weir_message *message);
 

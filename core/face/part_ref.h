@@ -22,7 +22,7 @@ enum part_kind {
 /* Borrows the part. */
 struct part_ref {
     enum part_kind kind;
-    /* the one that `kind` says */
+    /* `kind` says which */
     union {
         struct pool *pool;
         struct standalone *standalone;
@@ -40,7 +40,8 @@ void part_ref_ledger(struct part_ref part, struct ledger_reading *out);
 /* Its dead letters, and where its outputs lead. In a read section. */
 struct dead_letter_box part_ref_dead_letters(struct part_ref part);
 
-/* Accepts nothing new, finishes what it has accepted, and ends. A second call has no effect. */
+/* The part accepts nothing new, finishes its accepted messages, and ends. A second call has no
+ * effect. */
 void part_ref_close(struct part_ref part, struct executor *executor);
 
 /* Ends after its present message; waiting messages are dead. */

@@ -150,12 +150,12 @@ enum resize_by {
 /* For logs and metrics. */
 const char *resize_by_name(enum resize_by by);
 
-/* Counts and logs a resize that changed the number of workers. `who`: for the log; NULL = the name
- * of `by`. Borrows all arguments. */
+/* Counts and logs a resize that changed the number of workers. `who`: the requester, for the log;
+ * NULL = the name of `by`. Borrows all arguments. */
 void resize_report(struct pool *pool, enum resize_by by, const char *who,
                    const struct weir_resized *resized);
 
-/* How often it was resized by them, so far. Any thread. */
+/* The number of resizes by `by` so far. Any thread. */
 uint64_t pool_resizes(const struct pool *pool, enum resize_by by);
 
 /* Resumes the law of a pool that a resize has suspended. 0 also when the law is in force. Any

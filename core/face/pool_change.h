@@ -15,9 +15,9 @@ struct pool_change;
 
 struct pool_change_options {
     struct spec
-        *spec;  /* takes a reference; NULL = as it is; where members are pools, workers come */
-    bool nests; /* workers go: from the commit on the members are pools that have joined */
-    uint32_t joining;              /* how many of them at most, beside those that are there */
+        *spec;  /* takes a reference; NULL = unchanged; members that are pools become workers */
+    bool nests; /* workers leave: from the commit on the members are pools that have joined */
+    uint32_t joining;              /* the most pools that join, besides the present ones */
     bool live;                     /* the new spec differs in live options only: workers stay */
     struct dispatcher *dispatcher; /* of new workers; NULL = as it is */
     struct dispatcher *opener;     /* where they open; NULL = where they run */
@@ -39,8 +39,9 @@ void pool_change_commit(struct pool_change *change, struct executor *executor);
 void pool_change_abort(struct pool_change *change, struct executor *executor);
 
 /*
- * Before the change is prepared: the workers finish what they accepted, and end. The pool keeps its
- * target and refuses with WEIR_EFULL meanwhile. WEIR_ENOMEM: nothing has happened.
+ * Before the change is prepared: the workers finish their accepted messages, and end. The pool
+ * keeps its target, and refuses with WEIR_EFULL until it has workers again. WEIR_ENOMEM: nothing
+ * has changed.
  */
 int pool_change_stop(struct pool *pool, struct executor *executor);
 

@@ -29,7 +29,7 @@ struct runtime;
  *  begin, end  | any thread, at the same time; the poller synchronises
  *
  * The poller calls runtime_ready on a thread that is not in a turn, at most once for each begin
- * that answered 0, and never holds a lock meanwhile that begin or end take.
+ * that answered 0, and without holding a lock that begin or end take.
  */
 struct poller {
     void *context;
@@ -62,7 +62,7 @@ struct runtime_options {
     void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
     void *stir_context;
     /* More threads of a dispatcher than before are in a turn that takes too long, see
-     * runtime_set_turn_warning. On a thread of the runtime's own; NULL: nobody asks. Not with
+     * runtime_set_turn_warning. On a thread of the runtime's own; NULL: not needed. Not with
      * dispatchers that are retired. */
     void (*stuck)(void *context, const char *dispatcher, uint32_t threads);
     void *stuck_context;
@@ -80,7 +80,7 @@ int runtime_start(struct runtime *runtime);
  */
 int runtime_stop(struct runtime *runtime);
 
-/* After stop: frees everything, also what was never handled. NULL is allowed. */
+/* After stop: frees everything, also unhandled messages. NULL is allowed. */
 void runtime_destroy(struct runtime *runtime);
 
 /*

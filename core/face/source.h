@@ -53,7 +53,7 @@ void source_go(struct source *source, struct executor *executor);
 /* Sets the pool that the source feeds. Takes the wiring, whose output 0 is that pool. */
 void source_set_wiring(struct source *source, struct wiring *wiring, struct executor *executor);
 
-/* Replaces the spec by one that differs in live options only. Takes the reference. */
+/* Replaces the spec by another, which differs in live options only. Takes the reference. */
 void source_respec(struct source *source, struct spec *spec, struct executor *executor);
 
 /* Tells the source that the files it has open may have been renamed: calls `reopen` of its

@@ -1,5 +1,5 @@
 /*
- * face/standalone.h - stand-alone actors: those that belong to no pool.
+ * face/standalone.h - stand-alone actors, which belong to no pool.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */

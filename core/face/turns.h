@@ -1,5 +1,5 @@
 /*
- * face/turns.h - turns that take too long, and what a thread was doing when it crashed.
+ * face/turns.h - turns that take too long, and the callback in which a thread crashed.
  *
  * A part of weir_core.h, through which the host and libweir include it.
  */
@@ -19,7 +19,7 @@ struct long_turn {
     char name[DISPATCHER_NAME_MAX]; /* of the dispatcher */
     uint32_t number;                /* of the dispatcher */
     uint32_t thread;
-    uint64_t watched_ns; /* observed duration; too short by up to the time between two looks */
+    uint64_t watched_ns; /* observed duration; too short by up to the time between two checks */
 };
 
 /* Makes a record of the observed turns, for one thread. WEIR_ENOMEM. Returns owned. */
@@ -34,8 +34,8 @@ void long_turns_destroy(struct long_turns *turns);
 bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t now_ns,
                      uint64_t limit_ns, struct long_turn *out);
 
-/* Sends a signal with a value to the thread of that turn. Never waits. False: not now; a look finds
- * the turn again. */
+/* Sends a signal with a value to the thread of that turn. Never waits. False: not now; a check
+ * finds the turn again. */
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value);
 
@@ -53,8 +53,8 @@ bool executor_read_turn(const struct executor *executor, struct turn_note *out);
 struct note;
 struct vault_chunk;
 
-/* Keeps what a thread's callback belongs to on pages that a plugin cannot overwrite by running past
- * the end of its memory. Used on the thread of the executor. */
+/* Keeps the note of a thread's callback on pages that a plugin cannot overwrite by running past the
+ * end of its memory. Used on the thread of the executor. */
 struct callback_watch {
     struct executor *executor;
     struct note *note; /* NULL: memory was out */

@@ -10,7 +10,8 @@ static int raise_other(struct mailbox *mailbox, uint32_t serial, bool *out_wake)
     do {
         if (mailbox_serial(word) != serial)
             return WEIR_ETERMINATED;
-        /* [M5] release: the owner that takes OTHER down sees what was put there before. */
+        /* [M5] release: the owner that clears OTHER sees the messages that were put there before.
+         * */
     } while (!atomic_compare_exchange_weak_explicit(&mailbox->word, &word,
                                                     (word & ~SLEEPING) | MAILBOX_OTHER,
                                                     memory_order_seq_cst, memory_order_relaxed));

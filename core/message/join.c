@@ -6,7 +6,7 @@
 
 #include <weir/status.h>
 
-/* `open` counts down by release, and the last one acquires [J1]: it reads what the others wrote. */
+/* `open` counts down by release, and the last one acquires [J1]: it reads the others' writes. */
 struct join {
     _Atomic uint32_t open;
     _Atomic bool is_dead; /* set by the first message that is dead */
@@ -50,7 +50,7 @@ void join_add(struct message *message, const struct message *joined)
 {
     struct join *join = join_of(joined);
 
-    /* Relaxed: `joined` holds the join meanwhile. */
+    /* Relaxed: `joined` holds the join. */
     atomic_fetch_add_explicit(&join->open, 1, memory_order_relaxed);
     enter(message, join);
 }

@@ -1,6 +1,6 @@
 /*
- * message/join.h - what is open of a message with an origin: the message itself, and all that was
- * emitted while it, or one of these, was handled.
+ * message/join.h - counts the open messages of an origin's message: that message itself, and all
+ * messages that were emitted while it, or one of these, was handled.
  *
  * The first emit makes the join; the origin is then notified by it, once, when the last of its
  * messages is settled. The message that ends last becomes the notice, so a notice needs no memory.

@@ -59,7 +59,7 @@ enum message_flags {
 
 #define MESSAGE_FAILURES_MAX 255u
 
-/* The number of retries after a failure, without those that a worker requested. */
+/* The number of retries after a failure, without retries that a worker requested. */
 static inline uint32_t message_failures(const struct weir_message *message)
 {
     return message->reserved / MESSAGE_FAILURE;

@@ -50,7 +50,7 @@ void memory_init(struct memory *memory, uint64_t limit);
 void memory_set_limit(struct memory *memory, uint64_t limit);
 static inline uint64_t memory_limit(const struct memory *memory)
 {
-    /* Relaxed: any value that the limit has had meanwhile will do. */
+    /* Relaxed: an older value of the limit is good enough. */
     return atomic_load_explicit(&memory->limit, memory_order_relaxed);
 }
 

@@ -1,10 +1,10 @@
 /*
  * pool/broadcast.h - a message to every member of a pool: a copy to each that has room.
  *
- * A member that is a worker gets its copy; one that is a pool routes its copy as any other message.
- * So below a nested pool it is one message again, or, if that pool broadcasts too, one for each
- * member. actor/fan_out.h says what happens to a copy without room. No lock is taken: a member that
- * joins or leaves meanwhile may get a copy or not.
+ * A worker gets its copy; a nested pool routes its copy as any other message. So below a nested
+ * pool there is one copy, or, if that pool broadcasts too, one for each member. actor/fan_out.h
+ * handles a copy without room. No lock is taken: a member that joins or leaves during the send may
+ * get a copy or not.
  */
 #ifndef POOL_BROADCAST_H
 #define POOL_BROADCAST_H

@@ -187,7 +187,7 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
 
 /* --- committing ----------------------------------------------------------------------------- */
 
-/* Opens the mailbox of a prepared worker; one that is not open yet does so itself when it opens. */
+/* Opens the mailbox of a prepared worker; a worker that is not open yet opens it itself later. */
 static void let_in_locked(struct pool *pool, struct place *place)
 {
     place->standing = PLACE_MEMBER;
@@ -248,7 +248,7 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     if (options->spec && options->live)
         respec_locked(pool, options->spec, executor);
     /* The pool was resized between prepare and commit: workers that leave since are recalled. If
-     * some have ended already, the target is the number of those that are left. */
+     * some have ended already, the target is the number of the remaining workers. */
     (void)resize_recall_locked(pool, options->size - resize_count_locked(pool), executor);
     pool->target = resize_count_locked(pool);
     pulling_leave_behind(pool, false);
@@ -410,7 +410,7 @@ bool pool_change_has_stopped(struct pool *pool)
     return stopped;
 }
 
-/* Opens as many workers as are missing: the pool may have been resized meanwhile. */
+/* Opens as many workers as are missing: the pool may have been resized since. */
 static int reopen_locked(struct pool *pool, struct executor *executor)
 {
     uint32_t present = resize_count_locked(pool);

@@ -224,7 +224,7 @@ static void enliven_locked(struct pool *pool, struct executor *executor, struct 
     resize_publish_locked(pool, next, executor);
 }
 
-/* Fills a pool that has joined its parent already: if the parent has closed it meanwhile, it stays
+/* Fills a pool that has joined its parent already: if the parent has closed it since, it stays
  * empty. */
 static int populate_locked(struct pool *pool, struct executor *executor,
                            const struct pool_options *options, struct list *made)

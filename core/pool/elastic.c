@@ -11,8 +11,8 @@ bool elastic_is_active_locked(const struct pool *pool)
            !atomic_load_explicit(&pool->closing, memory_order_relaxed);
 }
 
-/* Relaxed: a sender that reads an older value asks for a look that does nothing; or it asks for
- * none, and the look of elastic_wake follows. */
+/* Relaxed: a sender that reads an older value asks for a check that does nothing; or it asks for
+ * none, and the check of elastic_wake follows. */
 void elastic_publish_locked(struct pool *pool)
 {
     uint8_t elastic = pool->settings.scale.on ? ELASTIC_ON : 0;
@@ -88,8 +88,8 @@ void elastic_notice(struct pool *pool, struct executor *executor)
     struct scaler *scaler = &pool->scaler;
 
     /* [G1] seq_cst, both: the sender has put its message into the pool before. The exchange in
-     * scaler_look that resets `asked` comes after a load of true, so that look sees the message. A
-     * sender writes this line for the first message after a look only. */
+     * scaler_check that resets `asked` comes after a load of true, so that check sees the message.
+     * A sender writes this line for the first message after a check only. */
     if (atomic_load_explicit(&scaler->asked, memory_order_seq_cst) ||
         atomic_exchange_explicit(&scaler->asked, true, memory_order_seq_cst))
         return;
@@ -109,7 +109,7 @@ void elastic_starve(struct pool *pool, struct executor *executor)
     const struct members *members = atomic_load_explicit(&pool->members, memory_order_acquire);
 
     if (pool_senses(pool)) {
-        /* [G1] seq_cst: before the load in elastic_notice. Written once for each look. */
+        /* [G1] seq_cst: before the load in elastic_notice. Written once for each check. */
         if (!atomic_load_explicit(&pool->scaler.refused, memory_order_relaxed))
             atomic_store_explicit(&pool->scaler.refused, true, memory_order_seq_cst);
         elastic_notice(pool, executor);

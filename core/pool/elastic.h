@@ -1,9 +1,9 @@
 /*
- * pool/elastic.h - whether a pool resizes itself, and how senders ask it to look.
+ * pool/elastic.h - whether a pool resizes itself, and how senders ask it for a check.
  *
- * A sender that finds no idle worker, or no room, asks for a look of scaler.h. While `asked` is
- * true a look is due, and no other sender asks. A sender puts its message into the pool before it
- * asks; a look resets `asked` before it reads the figures. So a look sees every message.
+ * A sender that finds no idle worker, or no room, asks for a check of scaler.h. While `asked` is
+ * true a check is due, and no other sender asks. A sender puts its message into the pool before it
+ * asks; a check resets `asked` before it reads the figures. So a check sees every message.
  *
  * A resize by a call or a command suspends the law, so that the size stays. pool_scale_auto,
  * or a reload of the pool, resumes it.
@@ -28,15 +28,15 @@ bool elastic_is_active_locked(const struct pool *pool);
 void elastic_set_locked(struct pool *pool);
 /* A call or a command has set the size. pool->lock is held. */
 void elastic_suspend_locked(struct pool *pool);
-/* Publishes whether senders ask for looks. pool->lock is held, after a look. */
+/* Publishes whether senders ask for checks. pool->lock is held, after a check. */
 void elastic_publish_locked(struct pool *pool);
 
-/* After a change of the law or of the bounds: asks for a look, if there is a law. */
+/* After a change of the law or of the bounds: asks for a check, if there is a law. */
 void elastic_wake(struct pool *pool, struct executor *executor);
-/* Asks for a look: a message waits in the pool, or a sender waits for room. Any thread, in a read
+/* Asks for a check: a message waits in the pool, or a sender waits for room. Any thread, in a read
  * section. */
 void elastic_notice(struct pool *pool, struct executor *executor);
-/* Asks for looks at this pool and those below it: a sender has found no room there. Likewise. */
+/* Asks this pool and those below it for checks: a sender has found no room there. Likewise. */
 void elastic_starve(struct pool *pool, struct executor *executor);
 
 #endif

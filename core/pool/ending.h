@@ -1,5 +1,5 @@
 /*
- * pool/ending.h - closes a pool and what is in it, and finds out when nothing is left.
+ * pool/ending.h - closes a pool with its members, and finds out when all of them have ended.
  *
  * pool_close, pool_remove and pool_stop_now: see face/pool.h. Any thread; no lock is held.
  */

@@ -1,6 +1,6 @@
 /*
- * pool/escalation.h - in a pool with `then: escalate` the pool above decides what happens to a
- * member that fails too often; that pool may ask the one above it, up to the program.
+ * pool/escalation.h - in a pool with `then: escalate` the pool above decides about a member that
+ * fails too often; that pool may ask the one above it, up to the program.
  *
  * The pool above counts the failure of its member against its own bound, by the rule of
  * actor/backoff.h. Within the bound it restarts the member: each worker below restarts in its place

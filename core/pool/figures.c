@@ -28,8 +28,8 @@ static void count_age(struct tally *tally, uint64_t age_ns)
         tally->oldest_ns = age_ns;
 }
 
-/* Read in this order: a message that was counted as admitted is admitted by now, and one that is
- * not taken afterwards waits. */
+/* Read in this order: each message that is counted as admitted is admitted by now, and waits if it
+ * is not counted as taken afterwards. */
 uint64_t figures_age_of_place_locked(struct place *place)
 {
     struct actor *actor = place->actor;
@@ -40,7 +40,7 @@ uint64_t figures_age_of_place_locked(struct place *place)
     if (!place->age)
         place->age = calloc(1, sizeof *place->age);
     /* NULL: memory was out, and the age is unknown. */
-    return place->age ? age_look(place->age, admitted, taken, now_ns) : 0;
+    return place->age ? age_read(place->age, admitted, taken, now_ns) : 0;
 }
 
 static void count_place(struct tally *tally, struct place *place, bool retiring)
@@ -88,7 +88,7 @@ static uint32_t freeze_queue_locked(struct pool *pool, uint64_t *out_age_ns)
 
     *out_age_ns = 0;
     if (waiting > 0)
-        *out_age_ns = age_look(&pool->age, admitted, admitted - waiting,
+        *out_age_ns = age_read(&pool->age, admitted, admitted - waiting,
                                clock_now_ns(&pool->runtime->options.clock));
     return waiting;
 }

@@ -18,7 +18,7 @@ uint32_t pool_open_workers(struct pool *pool);
 /* The number of messages that its workers have put into the pools that they feed. */
 uint64_t pool_emitted(struct pool *pool);
 
-/* How long the first message in the mailbox of a place has waited, as by age_look. pool->lock is
+/* How long the first message in the mailbox of a place has waited, as by age_read. pool->lock is
  * held, and messages wait. */
 uint64_t figures_age_of_place_locked(struct place *place);
 

@@ -19,7 +19,7 @@ static uint32_t free_in(const struct member *member)
                         : 0;
 }
 
-/* The member with the most free workers; the first of those that have as many. */
+/* The member with the most free workers; of several, the first. */
 static uint32_t with_most_free(const struct members *members)
 {
     uint32_t best = 0;
@@ -132,7 +132,7 @@ static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint6
                               struct scale_figures *figures)
 {
     const struct message *first = message_queue_first(&queue->messages.queue);
-    /* Relaxed: under the lock that adds to them; one that has come meanwhile is seen next time. */
+    /* Relaxed: under the lock that adds to them; a later taker is seen at the next check. */
     uint64_t served = (uint64_t)atomic_load_explicit(&queue->called, memory_order_relaxed) +
                       atomic_load_explicit(&queue->opening, memory_order_relaxed);
     uint64_t lacking = less(queue->messages.count, served);

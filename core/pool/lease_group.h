@@ -55,12 +55,12 @@ struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct s
 /* After the verdict was carried out, whether it could be or not. */
 void lease_group_grown_locked(struct pool *pool, const struct group_growth *growth);
 
-/* The pool has its maximum, or its workers fail to open: the others of its group look. Without the
- * lock. */
+/* The pool has its maximum, or its workers fail to open: asks the others of its group for checks.
+ * Without the lock. */
 void lease_group_ask_others(struct pool *pool, struct executor *executor);
 
-/* A worker of the pool has failed, and a taker may have waited for it: the pools of its group look.
- * Without the lock. */
+/* A worker of the pool has failed, and a taker may have waited for it: asks the pools of its group
+ * for checks. Without the lock. */
 void lease_group_failed(struct pool *pool, struct executor *executor);
 
 #endif

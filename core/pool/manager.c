@@ -37,7 +37,7 @@ static int reply(const struct pool_request *request, const char *tag, const void
         return WEIR_ENOMEM;
     if (size > 0)
         memcpy(message->public.data, data, size);
-    /* A requester may have given up meanwhile. */
+    /* The requester may have given up. */
     if (request_reply(actor, request->message, message) != 0)
         message_destroy(&actor->executor->cache, message);
     return 0;

@@ -12,7 +12,7 @@
 void pool_place_publish_locked(struct pool *pool, struct place *place);
 
 /* The worker's queues are empty. True: it may close now. False: it has been recalled, or must
- * finish the queue of a pool that has closed meanwhile, unless it `leaves_queue` to others. */
+ * finish the queue of a pool that has closed since, unless it `leaves_queue` to others. */
 bool pool_place_may_close(struct place *place, bool leaves_queue);
 
 /* The pool's operations as the owner of its workers. */

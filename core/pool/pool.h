@@ -83,9 +83,9 @@ struct scaler {
     uint64_t grown_ns;             /* lock: the last growth; 0 = never */
     uint64_t shrunk_ns;            /* lock: when the last worker left; 0 = never */
     uint64_t blocked_ns;           /* lock: since when senders find no room; 0 = they find some */
-    uint64_t due_ns;               /* owner: the next look by the timer */
-    _Atomic bool asked;            /* a look is due */
-    _Atomic bool refused;          /* a sender has found no room since the last look */
+    uint64_t due_ns;               /* owner: the next check by the timer */
+    _Atomic bool asked;            /* a check is due */
+    _Atomic bool refused;          /* a sender has found no room since the last check */
 };
 
 /* Of growth: rebalance.h. */
@@ -203,7 +203,7 @@ static inline struct pool *lease_group_of(const struct pool *pool)
     return pool->parent && leases_are_given(&pool->parent->leases) ? pool->parent : NULL;
 }
 
-/* True when senders ask the pool for looks. */
+/* True when senders ask the pool for checks. */
 static inline bool pool_senses(const struct pool *pool)
 {
     /* Relaxed: see elastic_publish_locked. */

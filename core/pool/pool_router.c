@@ -33,7 +33,7 @@ static int chain(struct router *router, struct executor *executor, struct messag
     return route_chain(pool_of_router(router), executor, messages, count);
 }
 
-/* A pool without room hears that a sender looked for some: it may be one that grows by itself. */
+/* A sender that finds no room asks the pool for a check: the pool may grow by itself. */
 static uint32_t room(struct router *router, struct executor *executor)
 {
     struct pool *pool = pool_of_router(router);
@@ -69,7 +69,7 @@ static void end(struct router *router, enum weir_end_reason reason, struct execu
 
 static void on_time(struct router *router, struct executor *executor)
 {
-    scaler_look(pool_of_router(router), executor);
+    scaler_check(pool_of_router(router), executor);
 }
 
 static int manage(struct router *router, struct message *message)

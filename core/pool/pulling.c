@@ -59,8 +59,8 @@ static void note_idle_locked(struct pull_queue *pull, struct place *place)
     atomic_fetch_add_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
-/* Under the lock: the place cannot end meanwhile. `caller`: the queue with the message. False: none
- * sleeps. */
+/* Under the lock, so that the place cannot end. `caller`: the queue with the message. False: no
+ * place sleeps. */
 static bool wake_for_locked(struct pull_queue *pull, struct pull_queue *caller,
                             struct executor *executor)
 {
@@ -130,7 +130,7 @@ static int weigh_locked(const struct pull_queue *pull, uint64_t size)
                                                                                      : 0;
 }
 
-/* Takers for free members, and for those that wait. */
+/* Takers for free members, and takers that may wait. */
 static uint64_t room_for_takers_locked(const struct pull_queue *pull)
 {
     uint64_t served = atomic_load_explicit(&pull->called, memory_order_relaxed) +
@@ -434,7 +434,7 @@ void pulling_discard(struct pool *pool, struct executor *executor)
 
 /* --- takers ----------------------------------------------------------------------------------- */
 
-/* Takes takers out of the queue: all, or those that have given up. */
+/* Takes takers out of the queue: all takers, or only takers that have given up. */
 static struct message_list take_out(struct pool *pool, struct executor *executor, bool all)
 {
     struct pull_queue *pull = &pool->pull;
@@ -456,7 +456,7 @@ static struct message_list take_out(struct pool *pool, struct executor *executor
     return out;
 }
 
-/* Settles takers that were taken out. `otherwise`: the status of those that have not given up. */
+/* Settles takers that were taken out. `otherwise`: the status of takers that have not given up. */
 static void settle_takers(struct pool *pool, struct executor *executor, struct message_list *takers,
                           int otherwise)
 {

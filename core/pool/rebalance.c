@@ -54,8 +54,8 @@ void rebalance_recalled_locked(struct pool *pool, struct place *place)
     place->fresh = FRESH_OPENING;
 }
 
-/* The first open of a fresh place has ended, or the place leaves. The last of them asks for the
- * share of those that opened before. */
+/* The first open of a fresh place has ended, or the place leaves. The last fresh place asks the
+ * other workers for the share of all that have opened. */
 static void end_first_open_locked(struct pool *pool, struct place *place, enum place_fresh next,
                                   struct executor *executor)
 {
@@ -113,7 +113,7 @@ static bool may_get(const struct deal *deal, const struct member *member)
            !mailbox_is_closed(&member->actor->mailbox);
 }
 
-/* All that it has in hand counts as one: it waits for that. */
+/* All messages in hand count as one. */
 static uint32_t load_of(const struct member *member)
 {
     struct ledger_reading reading;

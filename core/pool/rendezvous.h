@@ -29,7 +29,7 @@ void rendezvous_sort(struct members *members);
 uint32_t rendezvous_owner(const struct members *members, uint64_t key);
 
 /* The time that a number draws for a key. rendezvous_owner returns the member with the earliest
- * time; of equal ones that with the lowest number. For tests. */
+ * time; of several, the one with the lowest number. For tests. */
 uint64_t rendezvous_time(uint64_t key, uint32_t number);
 
 #endif

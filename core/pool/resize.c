@@ -211,7 +211,7 @@ void resize_publish_locked(struct pool *pool, struct members *next, struct execu
 static bool is_idle(const struct place *place, uint32_t stay)
 {
     (void)stay;
-    if (leases_are_given(place->owner->leases)) /* one that is leased sleeps, too */
+    if (leases_are_given(place->owner->leases)) /* a leased worker sleeps, too */
         return atomic_load_explicit(&place->pulls, memory_order_relaxed);
     return mailbox_is_idle(&place->actor->mailbox);
 }

@@ -14,7 +14,7 @@
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
 #define ROOM_MAX (1u << 20)
-#define IDLE_LOOKS 64 /* of an elastic pool: a look at each costs a cache line */
+#define IDLE_LOOKS 64 /* members of an elastic pool; each costs a cache line */
 
 static struct members *members_of(struct pool *pool)
 {
@@ -22,7 +22,7 @@ static struct members *members_of(struct pool *pool)
     return atomic_load_explicit(&pool->members, memory_order_acquire);
 }
 
-/* A message that is routed, and the state of the scan of the pool at hand. */
+/* A message that is routed, and the state of the scan of the present pool. */
 struct attempt {
     struct executor *executor;
     struct message *message;
@@ -274,8 +274,8 @@ static int try_queue(struct pool *pool, const struct members *members, uint64_t 
     attempt->scan.looks++;
     attempt->scan.varies |= pulling_bytes_limit(pool) != UINT64_MAX;
     status = pulling_push(pool, attempt->executor, attempt->message);
-    /* The route has changed meanwhile; the lock makes the new one visible. Depth is bounded by the
-     * number of changes. */
+    /* The route has changed since it was read; the lock makes the new one visible. Depth is bounded
+     * by the number of changes. */
     return status == PULLING_NO_MORE ? try_members(pool, members, epoch, attempt) : status;
 }
 
@@ -311,8 +311,8 @@ static int route_below(struct pool *pool, struct attempt *attempt)
             sense(pool, attempt, status);
         if (status != WEIR_EFULL)
             return status;
-        /* Try again if the members were replaced meanwhile: the tried ones may all have been
-         * leaving. A pool that has closed meanwhile returns CLOSED, not FULL. */
+        /* Try again if the members were replaced during the scan: the tried ones may all have been
+         * leaving. A pool that has closed during the scan returns CLOSED, not FULL. */
     } while (members != members_of(pool) ||
              atomic_load_explicit(&pool->closing, memory_order_acquire));
     /* A member that is broken or leaving is as good as full. */

@@ -97,8 +97,7 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
     if (!goes_whole(pool))
         return one_by_one(pool, executor, chain);
     do {
-        uint64_t epoch = fullness_epoch(
-            &pool->owner.fullness); /* before the first look at anything */
+        uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before all else */
         /* As in route.c. */
         bool is_paused = atomic_load_explicit(&pool->paused, memory_order_acquire);
         int taken;

@@ -1,6 +1,6 @@
 /*
- * pool/route_ops.h - what the routes of pools differ in: one row for each route. The rows and their
- * functions are in route.c.
+ * pool/route_ops.h - the differences between the routes of pools: one row for each route. The rows
+ * and their functions are in route.c.
  */
 #ifndef POOL_ROUTE_OPS_H
 #define POOL_ROUTE_OPS_H

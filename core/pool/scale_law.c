@@ -11,7 +11,7 @@ static uint64_t takers_of(const struct scale_figures *figures)
     return (uint64_t)figures->idle + figures->ready;
 }
 
-/* On demand: messages that neither an open worker takes next nor one that opens. */
+/* On demand: the waiting messages for which no open or opening worker is left. */
 static uint64_t demand(const struct scale_figures *figures)
 {
     uint64_t takers = takers_of(figures) + figures->pending;
@@ -25,7 +25,7 @@ static bool has_waited(const struct scale_law *law, const struct scale_figures *
            figures->grown_ns >= law->wait_ns;
 }
 
-/* By half of the open workers, less those that are to come. */
+/* Half of the open workers, less the workers that are opening. */
 static uint64_t step(const struct scale_law *law, const struct scale_figures *figures)
 {
     uint32_t open = figures->busy + figures->ready; /* none is idle */
@@ -36,7 +36,7 @@ static uint64_t step(const struct scale_law *law, const struct scale_figures *fi
     return open > 0 && figures->grown_ns / SCALE_OPENING_WAITS_MAX >= law->wait_ns;
 }
 
-/* As many workers as it lacks, without a look at the maximum. */
+/* As many workers as it lacks, regardless of the maximum. */
 static uint64_t growth(const struct scale_law *law, const struct scale_figures *figures)
 {
     if (figures->target == 0)

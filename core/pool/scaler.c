@@ -12,10 +12,10 @@
 #include "pool/scale_law.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define WAIT_SHARE 4u /* looks in each `wait`: a pool grows after 5/4 of `wait` at the latest */
-#define LOOK_NS_MIN NS_PER_MS
+#define WAIT_SHARE 4u /* checks in each `wait`: a pool grows after 5/4 of `wait` at the latest */
+#define CHECK_NS_MIN NS_PER_MS
 /* On demand, a backstop: some messages come without a notice. */
-#define DEMAND_LOOK_NS (100 * NS_PER_MS)
+#define DEMAND_CHECK_NS (100 * NS_PER_MS)
 
 /* --- the timer ------------------------------------------------------------------------------ */
 
@@ -56,8 +56,8 @@ void scaler_finish(struct pool *pool)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* The result of one look. */
-struct look {
+/* The result of one check. */
+struct check {
     struct scale_figures figures;
     uint64_t now_ns;
     struct place *unused; /* the place that has been unused longest; NULL: none */
@@ -65,7 +65,7 @@ struct look {
     struct group_growth group;
 };
 
-/* How long the worker of a place has been unused: since the first look that found it so. */
+/* How long the worker of a place has been unused: since the first check that found it so. */
 static uint64_t unused_for(struct place *place, const struct ledger_reading *reading,
                            uint64_t now_ns)
 {
@@ -79,28 +79,28 @@ static uint64_t unused_for(struct place *place, const struct ledger_reading *rea
 }
 
 /* With route hash the highest number leaves, so that the numbers have no gaps. */
-static void offer_unused(struct look *look, const struct pool *pool, struct place *place,
+static void offer_unused(struct check *check, const struct pool *pool, struct place *place,
                          uint64_t unused_ns)
 {
     bool has_keys = route_ops_of(pool)->has_keys;
-    bool is_better = !look->unused || (has_keys ? place->index > look->unused->index
-                                                : unused_ns > look->figures.unused_ns);
+    bool is_better = !check->unused || (has_keys ? place->index > check->unused->index
+                                                 : unused_ns > check->figures.unused_ns);
 
     if (!is_better || (unused_ns == 0 && !has_keys))
         return;
-    look->unused = place;
-    look->figures.unused_ns = unused_ns;
+    check->unused = place;
+    check->figures.unused_ns = unused_ns;
 }
 
-static void look_at_place(struct look *look, const struct pool *pool, struct place *place)
+static void count_place(struct check *check, const struct pool *pool, struct place *place)
 {
-    struct scale_figures *figures = &look->figures;
+    struct scale_figures *figures = &check->figures;
     struct ledger_reading reading;
     uint64_t age_ns;
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     if (!place->opened)
-        look->stuck |= actor_state(place->actor) != ACTOR_STARTING;
+        check->stuck |= actor_state(place->actor) != ACTOR_STARTING;
     if (!place->opened)
         figures->pending += actor_state(place->actor) != ACTOR_STOPPED;
     else if (reading.in_hand > 0)
@@ -113,16 +113,16 @@ static void look_at_place(struct look *look, const struct pool *pool, struct pla
     age_ns = reading.queued > 0 ? figures_age_of_place_locked(place) : 0;
     if (age_ns > figures->oldest_ns)
         figures->oldest_ns = age_ns;
-    offer_unused(look, pool, place, unused_for(place, &reading, look->now_ns));
+    offer_unused(check, pool, place, unused_for(place, &reading, check->now_ns));
 }
 
-static void look_at_queue_locked(struct look *look, struct pool *pool)
+static void count_queue_locked(struct check *check, struct pool *pool)
 {
     uint64_t age_ns;
 
-    look->figures.waiting += figures_look_at_queue_locked(pool, &age_ns);
-    if (age_ns > look->figures.oldest_ns)
-        look->figures.oldest_ns = age_ns;
+    check->figures.waiting += figures_look_at_queue_locked(pool, &age_ns);
+    if (age_ns > check->figures.oldest_ns)
+        check->figures.oldest_ns = age_ns;
 }
 
 static bool is_waited_for(struct pool *pool)
@@ -148,16 +148,16 @@ static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
 }
 
 /* Senders that wait for room in the pool count as one more message. */
-static void look_at_senders_locked(struct look *look, const struct pool *pool)
+static void count_senders_locked(struct check *check, const struct pool *pool)
 {
     uint64_t since_ns;
 
     if (pool->scaler.blocked_ns == 0)
         return;
-    since_ns = look->now_ns - pool->scaler.blocked_ns;
-    look->figures.waiting++;
-    if (since_ns > look->figures.oldest_ns)
-        look->figures.oldest_ns = since_ns;
+    since_ns = check->now_ns - pool->scaler.blocked_ns;
+    check->figures.waiting++;
+    if (since_ns > check->figures.oldest_ns)
+        check->figures.oldest_ns = since_ns;
 }
 
 static uint64_t since(uint64_t now_ns, uint64_t ns)
@@ -165,15 +165,15 @@ static uint64_t since(uint64_t now_ns, uint64_t ns)
     return ns == 0 ? UINT64_MAX : now_ns - ns;
 }
 
-static void look_locked(struct look *look, struct pool *pool)
+static void check_locked(struct check *check, struct pool *pool)
 {
-    look->figures.target = pool->target;
-    look->figures.grown_ns = since(look->now_ns, pool->scaler.grown_ns);
-    look->figures.shrunk_ns = since(look->now_ns, pool->scaler.shrunk_ns);
+    check->figures.target = pool->target;
+    check->figures.grown_ns = since(check->now_ns, pool->scaler.grown_ns);
+    check->figures.shrunk_ns = since(check->now_ns, pool->scaler.shrunk_ns);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
-        look_at_place(look, pool, LIST_ENTRY(node, struct place, link));
-    look_at_queue_locked(look, pool);
-    look_at_senders_locked(look, pool);
+        count_place(check, pool, LIST_ENTRY(node, struct place, link));
+    count_queue_locked(check, pool);
+    count_senders_locked(check, pool);
 }
 
 static struct scale_law law_of(const struct pool_settings *settings)
@@ -189,30 +189,30 @@ void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
 {
     struct scale_law law = law_of(settings);
     struct scale_verdict verdict;
-    struct look look = { 0 };
+    struct check check = { 0 };
 
     pthread_mutex_lock(&pool->lock);
-    /* Under the lock: the times that a look notes are never later than those of the next look. */
-    look.now_ns = clock_now_ns(&pool->runtime->options.clock);
-    look_locked(&look, pool);
-    verdict = scale_decide(&law, &look.figures);
+    /* Under the lock: the times that a check notes are never later than those of the next check. */
+    check.now_ns = clock_now_ns(&pool->runtime->options.clock);
+    check_locked(&check, pool);
+    verdict = scale_decide(&law, &check.figures);
     pthread_mutex_unlock(&pool->lock);
-    *out = (struct pool_law_answer){ look.figures.target, verdict.target,
+    *out = (struct pool_law_answer){ check.figures.target, verdict.target,
                                      scale_cause_text(verdict.cause) };
 }
 
 /* --- acting --------------------------------------------------------------------------------- */
 
 /* Logs once, until the pool is below its maximum again. */
-static void log_full_locked(struct pool *pool, const struct look *look)
+static void log_full_locked(struct pool *pool, const struct check *check)
 {
     if (pool->scaler.logged_full)
         return;
     pool->scaler.logged_full = true;
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
               "the pool has its maximum of workers, and messages still wait",
-              weir_uint("size", pool->target), weir_uint("waiting", look->figures.waiting),
-              weir_uint("oldest_ms", look->figures.oldest_ns / NS_PER_MS));
+              weir_uint("size", pool->target), weir_uint("waiting", check->figures.waiting),
+              weir_uint("oldest_ms", check->figures.oldest_ns / NS_PER_MS));
 }
 
 /* The worker that leaves is the last of the list: resize_choose_locked begins there. */
@@ -222,42 +222,43 @@ static void put_last_locked(struct pool *pool, struct place *place)
     list_append(&pool->places, &place->link);
 }
 
-static void carry_out_locked(struct pool *pool, struct executor *executor, const struct look *look,
-                             struct scale_verdict verdict, struct weir_resized *out)
+static void carry_out_locked(struct pool *pool, struct executor *executor,
+                             const struct check *check, struct scale_verdict verdict,
+                             struct weir_resized *out)
 {
     if (verdict.cause == SCALE_FULL)
-        log_full_locked(pool, look);
+        log_full_locked(pool, check);
     if (verdict.target == pool->target)
         return;
-    if (verdict.cause == SCALE_UNUSED && look->unused)
-        put_last_locked(pool, look->unused);
+    if (verdict.cause == SCALE_UNUSED && check->unused)
+        put_last_locked(pool, check->unused);
     if (resize_set_locked(pool, executor, verdict.target, out) != 0)
-        return; /* without memory: the next look tries again */
-    if (verdict.target > look->figures.target)
-        pool->scaler.grown_ns = look->now_ns;
+        return; /* without memory: the next check tries again */
+    if (verdict.target > check->figures.target)
+        pool->scaler.grown_ns = check->now_ns;
     else
-        pool->scaler.shrunk_ns = look->now_ns;
+        pool->scaler.shrunk_ns = check->now_ns;
     if (verdict.target < pool->settings.size_max)
         pool->scaler.logged_full = false;
 }
 
 static uint64_t at_least(uint64_t ns)
 {
-    return ns > LOOK_NS_MIN ? ns : LOOK_NS_MIN;
+    return ns > CHECK_NS_MIN ? ns : CHECK_NS_MIN;
 }
 
-/* The time until the next look for the sake of messages; TIMER_NEVER: a sender will ask. */
-static uint64_t next_for_messages_locked(const struct pool *pool, const struct look *look,
+/* The time until the next check for the sake of messages; TIMER_NEVER: a sender will ask. */
+static uint64_t next_for_messages_locked(const struct pool *pool, const struct check *check,
                                          bool was_asked)
 {
     const struct scaler *scaler = &pool->scaler;
-    bool waits = look->figures.waiting > 0 || look->group.waits;
+    bool waits = check->figures.waiting > 0 || check->group.waits;
 
     if (scaler->logged_full)
         return TIMER_NEVER;
     if (pool->settings.scale.wait_ms == 0)
-        return waits ? DEMAND_LOOK_NS : TIMER_NEVER;
-    /* One more look follows the request of a sender: no sender may ask before that look. */
+        return waits ? DEMAND_CHECK_NS : TIMER_NEVER;
+    /* One more check follows the request of a sender: no sender may ask before that check. */
     return waits || was_asked ? at_least(pool->settings.scale.wait_ms * NS_PER_MS / WAIT_SHARE)
                               : TIMER_NEVER;
 }
@@ -276,51 +277,51 @@ static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint6
     pool->scaler.due_ns = next == TIMER_NEVER ? TIMER_NEVER : now_ns + next;
     if (next == TIMER_NEVER)
         return;
-    /* Relaxed: the next look sees the message of a sender that reads true. On demand senders still
+    /* Relaxed: the next check sees the message of a sender that reads true. On demand senders still
      * ask, because each message may need a worker of its own. */
-    if (for_messages != TIMER_NEVER && for_messages != DEMAND_LOOK_NS)
+    if (for_messages != TIMER_NEVER && for_messages != DEMAND_CHECK_NS)
         atomic_store_explicit(&pool->scaler.asked, true, memory_order_relaxed);
     dispatcher_arm(pool->scaler.dispatcher, &pool->scaler.timer, pool->scaler.due_ns);
 }
 
-/* True when the pool cannot grow any more, since this look, and takers of its group wait. */
-static bool act_locked(struct pool *pool, struct executor *executor, struct look *look,
+/* True when the pool cannot grow any more, since this check, and takers of its group wait. */
+static bool act_locked(struct pool *pool, struct executor *executor, struct check *check,
                        struct weir_resized *out)
 {
     const struct scale_law law = law_of(&pool->settings);
     bool was_able = !pool->scaler.stuck && !pool->scaler.logged_full;
     struct scale_verdict verdict;
 
-    update_blocked_locked(pool, look->now_ns);
-    look_locked(look, pool);
-    verdict = lease_group_decide_locked(pool, &law, &look->figures, look->now_ns, &look->group);
-    carry_out_locked(pool, executor, look, verdict, out);
-    lease_group_grown_locked(pool, &look->group);
-    pool->scaler.stuck = look->stuck;
-    return look->group.waits && was_able && (pool->scaler.stuck || pool->scaler.logged_full);
+    update_blocked_locked(pool, check->now_ns);
+    check_locked(check, pool);
+    verdict = lease_group_decide_locked(pool, &law, &check->figures, check->now_ns, &check->group);
+    carry_out_locked(pool, executor, check, verdict, out);
+    lease_group_grown_locked(pool, &check->group);
+    pool->scaler.stuck = check->stuck;
+    return check->group.waits && was_able && (pool->scaler.stuck || pool->scaler.logged_full);
 }
 
-void scaler_look(struct pool *pool, struct executor *executor)
+void scaler_check(struct pool *pool, struct executor *executor)
 {
     uint64_t for_messages = TIMER_NEVER, for_workers = TIMER_NEVER;
     struct weir_resized resized = { 0 };
-    struct look look = { 0 };
+    struct check check = { 0 };
     bool leaves_takers = false;
     bool was_asked;
 
     /* [G1] as in elastic_notice. */
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
     pthread_mutex_lock(&pool->lock);
-    look.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
-    was_asked = look.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
+    check.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
+    was_asked = check.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
     if (elastic_is_active_locked(pool)) {
-        leaves_takers = act_locked(pool, executor, &look, &resized);
-        for_messages = next_for_messages_locked(pool, &look, was_asked);
+        leaves_takers = act_locked(pool, executor, &check, &resized);
+        for_messages = next_for_messages_locked(pool, &check, was_asked);
         for_workers = next_for_workers_locked(pool);
         elastic_publish_locked(pool);
     }
     pthread_mutex_unlock(&pool->lock);
-    arm(pool, look.now_ns, for_messages, for_workers);
+    arm(pool, check.now_ns, for_messages, for_workers);
     if (leaves_takers)
         lease_group_ask_others(pool, executor);
     if (resized.changed > 0)

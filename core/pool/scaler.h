@@ -1,10 +1,10 @@
 /*
- * pool/scaler.h - an elastic pool: looks at its figures, and carries out what scale_law.h decides.
+ * pool/scaler.h - an elastic pool: checks its figures, and does what scale_law.h decides.
  *
- * A look is a part of the turn of the pool's own actor, which its timer, or a sender (elastic.h),
- * signals. While messages wait there is a look in each quarter of `wait`; while the pool is larger
+ * A check is a part of the turn of the pool's own actor, which its timer, or a sender (elastic.h),
+ * signals. While messages wait there is a check in each quarter of `wait`; while the pool is larger
  * than its minimum, one in each SCALE_SHARE of `idle`. Otherwise the timer is not armed. When the
- * pool has its maximum, and the log says so, senders ask for no look.
+ * pool has its maximum, and the log says so, senders ask for no check.
  */
 #ifndef POOL_SCALER_H
 #define POOL_SCALER_H
@@ -15,10 +15,10 @@ struct pool;
 
 /* Before the actor of the pool is made, which will run on `dispatcher`. WEIR_ENOMEM. */
 int scaler_reserve(struct pool *pool, struct dispatcher *dispatcher);
-/* No look happens any more; also of a pool without a timer. */
+/* No check happens any more; also of a pool without a timer. */
 void scaler_finish(struct pool *pool);
 
-/* One look. In the turn of the pool's actor. */
-void scaler_look(struct pool *pool, struct executor *executor);
+/* One check. In the turn of the pool's actor. */
+void scaler_check(struct pool *pool, struct executor *executor);
 
 #endif

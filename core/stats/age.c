@@ -1,6 +1,6 @@
 #include "stats/age.h"
 
-/* Forgets the looks whose messages have all been taken: they bound no age any more. */
+/* Forgets the readings whose messages have all been taken: they bound no age any more. */
 static void forget_taken(struct age *age, uint64_t taken)
 {
     uint32_t gone = 0;
@@ -41,7 +41,7 @@ static void forget_one(struct age *age)
     forget(age, chosen);
 }
 
-uint64_t age_look(struct age *age, uint64_t admitted, uint64_t taken, uint64_t now_ns)
+uint64_t age_read(struct age *age, uint64_t admitted, uint64_t taken, uint64_t now_ns)
 {
     uint64_t oldest;
 
@@ -49,10 +49,10 @@ uint64_t age_look(struct age *age, uint64_t admitted, uint64_t taken, uint64_t n
     if (admitted <= taken)
         return 0;
     oldest = age->count > 0 ? age->seen_ns[0] : now_ns;
-    /* No message was admitted since the last look, which gives the larger bound. */
+    /* No message was admitted since the last reading, which gives the larger bound. */
     if (age->count > 0 && age->admitted[age->count - 1] >= admitted)
         return now_ns - oldest;
-    if (age->count == AGE_LOOKS)
+    if (age->count == AGE_READINGS)
         forget_one(age);
     age->admitted[age->count] = admitted;
     age->seen_ns[age->count++] = now_ns;

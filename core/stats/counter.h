@@ -2,7 +2,7 @@
  * stats/counter.h - a figure that any thread adds to, without one line that all of them write.
  *
  * It has a few shards, each on a line of its own. A thread adds to the shard of its number; with
- * more threads than shards some share one. The sum is exact when no thread adds meanwhile.
+ * more threads than shards some share one. The sum is exact when no thread adds at the same time.
  *
  * Any thread, any operation.
  */

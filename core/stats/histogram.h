@@ -1,7 +1,7 @@
 /*
- * stats/histogram.h - how long things took, in buckets of fixed bounds.
+ * stats/histogram.h - counts durations in buckets of fixed bounds.
  *
- * The bounds are those that monitoring systems use for seconds: 1, 2.5 and 5 of each power of ten,
+ * The bounds are as monitoring systems use them for seconds: 1, 2.5 and 5 of each power of ten,
  * from 100 microseconds to 50 seconds. A duration belongs to the first bucket whose bound it does
  * not exceed; the last bucket has no bound. Not synchronised: the caller has a lock. Zeros are an
  * empty histogram.

@@ -42,7 +42,7 @@ struct counts {
 
 static struct counts collect(struct ledger *ledger, struct mailbox *mailbox)
 {
-    /* Acquire: the first look is over before the tail is read, and that before the second look. */
+    /* Acquire: the first reading ends before the tail is read, the second begins after that. */
     return (struct counts){
         .done = atomic_load_explicit(&ledger->done, memory_order_acquire),
         .dead = atomic_load_explicit(&ledger->dead, memory_order_acquire),

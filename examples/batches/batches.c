@@ -226,7 +226,7 @@ static const struct weir_option options[] = {
 static const struct weir_behaviour behaviours[] = {
     {
         .name = "reader",
-        .summary = "tells which number of a line is not prime",
+        .summary = "reports the numbers of a line that are not prime",
         .options = options,
         .settings_size = sizeof(struct settings),
         .state_size = sizeof(struct reader),

@@ -65,7 +65,7 @@ static void test_worker_ends_while_its_thread_reads(void)
     finish(&f);
 }
 
-static void test_missing_peer_is_told(void)
+static void test_missing_peer_is_reported(void)
 {
     struct fixture f;
 
@@ -79,7 +79,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "end", test_worker_ends_while_its_thread_reads },
-        { "no_peer", test_missing_peer_is_told },
+        { "no_peer", test_missing_peer_is_reported },
         CU_TEST_INFO_NULL,
     };
     CU_SuiteInfo suites[] = { { .pName = "batches", .pTests = tests }, CU_SUITE_INFO_NULL };

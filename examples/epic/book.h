@@ -29,8 +29,8 @@ struct book {
     sqlite3_stmt *batch; /* of the Epic in work */
 };
 
-/* Opens the database and makes the tables that are missing. False: book_error tells why. In both
- * cases book_finish is due. */
+/* Opens the database and makes the tables that are missing. False: book_error has the reason. In
+ * both cases book_finish is due. */
 bool book_init(struct book *book, const char *path, uint64_t busy_ms);
 void book_finish(struct book *book);
 /* Borrowed until the next call. */

@@ -85,13 +85,13 @@ static int64_t id_of(const struct weir_kit *kit, size_t index)
 /* Settles the piece that was sent as number `index`. */
 static void settle(struct weir_kit *kit, size_t index, enum weir_result result, const char *reason)
 {
-    struct weir_outcome told = { .result = result, .attempt = 1, .reason = reason };
+    struct weir_outcome outcome = { .result = result, .attempt = 1, .reason = reason };
     size_t emitted = 0;
 
     for (size_t i = 0; weir_kit_sent(kit, i); i++)
         if (weir_kit_sent(kit, i)->way == WEIR_KIT_EMIT && emitted++ == index)
-            told.token = weir_kit_sent(kit, i)->token;
-    CU_ASSERT_EQUAL(weir_kit_tell(kit, &told), 0);
+            outcome.token = weir_kit_sent(kit, i)->token;
+    CU_ASSERT_EQUAL(weir_kit_tell(kit, &outcome), 0);
 }
 
 static void expect_reply(const struct weir_kit *kit, size_t index, const char *text)
@@ -165,7 +165,7 @@ static void test_slow_piece_holds_back_no_more_than_the_window(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_second_epic_is_told_that_the_master_is_busy(void)
+static void test_second_epic_is_rejected_as_the_master_is_busy(void)
 {
     struct weir_kit *kit = open_master(9);
 
@@ -362,7 +362,7 @@ int main(void)
         { "reply", test_reply_comes_when_the_last_piece_is_settled },
         { "batches", test_epic_is_read_in_batches },
         { "slow piece", test_slow_piece_holds_back_no_more_than_the_window },
-        { "busy", test_second_epic_is_told_that_the_master_is_busy },
+        { "busy", test_second_epic_is_rejected_as_the_master_is_busy },
         { "same", test_same_epic_is_waited_for_by_all_who_ask },
         { "no workers", test_epic_without_workers_is_refused },
         { "no epic", test_what_is_no_epic_is_refused },

@@ -74,7 +74,7 @@ static void test_connection_has_a_child_until_it_ends(void)
     finish(&f);
 }
 
-static void test_socket_that_is_there_already_is_told(void)
+static void test_socket_that_is_there_already_is_reported(void)
 {
     struct weir_kit *second = weir_kit_create(&weir_plugin_v1, "serve");
     struct fixture f;
@@ -92,7 +92,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "child", test_connection_has_a_child_until_it_ends },
-        { "taken", test_socket_that_is_there_already_is_told },
+        { "taken", test_socket_that_is_there_already_is_reported },
         CU_TEST_INFO_NULL,
     };
     CU_SuiteInfo suites[] = { { .pName = "lines", .pTests = tests }, CU_SUITE_INFO_NULL };

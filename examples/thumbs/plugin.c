@@ -23,7 +23,7 @@ static const struct weir_behaviour behaviours[] = {
     },
     {
         .name = "sort",
-        .summary = "tells small pictures from large ones by their headers",
+        .summary = "separates small pictures from large ones by their headers",
         .options = sort_options,
         .outputs = sort_outputs,
         .settings_size = sizeof(struct sort_settings),

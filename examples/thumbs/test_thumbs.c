@@ -158,7 +158,7 @@ static void test_pictures_are_sorted(void)
     expect_sorted("drawing.svg", ANY);
 }
 
-static void test_no_picture_is_told(void)
+static void test_no_picture_is_reported(void)
 {
     expect_failed("sort", &by_size, "1001x1000.png", REFUSED, "more pixels than allowed");
     expect_failed("sort", &by_size, "text.png", REFUSED, "not a picture");
@@ -176,7 +176,7 @@ static void test_thumbnails_fit(void)
     expect_thumb("drawing.svg", 16, 16, "./drawing.svg.png");
 }
 
-static void test_failed_thumbnail_is_told(void)
+static void test_failed_thumbnail_is_reported(void)
 {
     const struct scale_settings nowhere = { .into = "none", .edge = 16 };
     char far[256] = "";
@@ -228,9 +228,9 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "pictures_are_sorted", test_pictures_are_sorted },
-        { "no_picture_is_told", test_no_picture_is_told },
+        { "no_picture_is_reported", test_no_picture_is_reported },
         { "thumbnails_fit", test_thumbnails_fit },
-        { "failed_thumbnail_is_told", test_failed_thumbnail_is_told },
+        { "failed_thumbnail_is_reported", test_failed_thumbnail_is_reported },
         { "shortage_gives_again", test_shortage_gives_again },
         { "bad_bounds_are_refused", test_bad_bounds_are_refused },
         CU_TEST_INFO_NULL,

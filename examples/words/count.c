@@ -85,7 +85,7 @@ static int count_handle(struct weir_self *self, void *memory, const struct weir_
     return WEIR_DONE;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 /* Measures the entries from slot `*index` on that fit into one part; `*index` moves past them. */
 static size_t measure_part(const struct table *table, size_t *index, uint32_t *out_entries)
@@ -167,7 +167,7 @@ static const struct weir_output count_outputs[] = {
 
 const struct weir_behaviour words_count = {
     .name = "count",
-    .summary = "one shard: counts the words it is given, tells its totals when it closes",
+    .summary = "one shard: counts the words of its messages, and sends the totals when it closes",
     .outputs = count_outputs,
     .state_size = sizeof(struct count),
     .open = count_open,

@@ -91,7 +91,7 @@ static void test_words_are_counted(void)
                          "# 8 words, 6 different; 0 groups out of order\n");
 }
 
-static void test_no_words_are_told(void)
+static void test_no_words_are_reported(void)
 {
     const char *const lines[] = { "", "12 + 3", NULL };
 
@@ -143,7 +143,7 @@ static void test_short_memory_sends_nothing(void)
     }
 }
 
-static void test_overtaking_line_is_told(void)
+static void test_overtaking_line_is_reported(void)
 {
     struct weir_kit *split = open_kit("split", "");
     struct weir_kit *count = open_kit("count", "");
@@ -163,7 +163,7 @@ static void test_overtaking_line_is_told(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(count), 0);
 }
 
-static void test_lost_totals_are_told(void)
+static void test_lost_totals_are_reported(void)
 {
     struct weir_kit *count = open_kit("count", "");
 
@@ -192,12 +192,12 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "words_are_counted", test_words_are_counted },
-        { "no_words_are_told", test_no_words_are_told },
+        { "no_words_are_reported", test_no_words_are_reported },
         { "equal_words_have_equal_keys", test_equal_words_have_equal_keys },
         { "long_line_gives_few_messages", test_long_line_gives_few_messages },
         { "short_memory_sends_nothing", test_short_memory_sends_nothing },
-        { "overtaking_line_is_told", test_overtaking_line_is_told },
-        { "lost_totals_are_told", test_lost_totals_are_told },
+        { "overtaking_line_is_reported", test_overtaking_line_is_reported },
+        { "lost_totals_are_reported", test_lost_totals_are_reported },
         { "other_message_is_rejected", test_other_message_is_rejected },
         CU_TEST_INFO_NULL,
     };

@@ -2,8 +2,8 @@
  * apply/apply.h - carries out a plan, from the running settings to new ones, as a transaction.
  *
  * Prepare makes and opens everything new. After a successful prepare, commit publishes it, which
- * cannot fail, and drain ends what was removed, in the order of the outputs. After a failed
- * prepare, the caller reports the reason and abandon undoes what was made.
+ * cannot fail, and drain ends the removed parts, in the order of the outputs. After a failed
+ * prepare, the caller reports the reason and abandon removes the new parts.
  *
  * Life: apply_prepare, then apply_commit and apply_drain, or apply_abandon. On the thread
  * of the supervisor, not in a read section.

@@ -106,8 +106,8 @@ void dispatcher_change_abort(struct dispatcher_change *change, struct assembly *
 
 /* --- the CPUs have changed ------------------------------------------------------------------ */
 
-static void tell_follow(const struct assembly *assembly, const struct settings_dispatcher *follower,
-                        uint32_t wanted, uint32_t effective_cpus, int status)
+static void log_follow(const struct assembly *assembly, const struct settings_dispatcher *follower,
+                       uint32_t wanted, uint32_t effective_cpus, int status)
 {
     log_event(runtime_log(assembly->runtime), status == 0 ? WEIR_LOG_INFO : WEIR_LOG_ERROR,
               follower->name, "effective CPUs have changed", weir_uint("cpus", effective_cpus),
@@ -126,7 +126,7 @@ static bool follow(struct assembly *assembly, struct settings_dispatcher *follow
     if (!dispatcher || !follower->threads_auto || follower->threads == wanted)
         return false;
     status = dispatcher_resize(dispatcher, wanted);
-    tell_follow(assembly, follower, wanted, effective_cpus, status);
+    log_follow(assembly, follower, wanted, effective_cpus, status);
     if (status != 0)
         return false;
     /* The next plan compares with the settings in force. */

@@ -3,15 +3,15 @@
 #define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */
 #define OTHERS_MS 500           /* after a failure: so that one report has all that fail at once */
 
-/* The state of all parts, counted again by each look. */
-struct look {
+/* Parts by their state, counted again at each check. */
+struct counts {
     const struct opening *opening;
     uint32_t starting;
     uint32_t lacking; /* of these, in parts that need them */
     uint32_t failed;  /* in parts that need them */
 };
 
-static void look_at_pool(const struct opening *opening, uint32_t index, struct pool_opening *out)
+static void read_pool(const struct opening *opening, uint32_t index, struct pool_opening *out)
 {
     if (opening->pools[index])
         pool_opening_here(opening->pools[index], out);
@@ -43,42 +43,42 @@ static uint32_t count_failed(const struct settings_pool *pool, const struct pool
 /* Counts, and returns true when there is nothing more to wait for. */
 static bool have_all_tried(void *context)
 {
-    struct look *look = context;
-    const struct opening *opening = look->opening;
+    struct counts *counts = context;
+    const struct opening *opening = counts->opening;
 
-    look->starting = look->lacking = look->failed = 0;
+    counts->starting = counts->lacking = counts->failed = 0;
     for (uint32_t i = 0; i < opening->pool_count; i++) {
         struct pool_opening pool = { 0 };
 
-        look_at_pool(opening, i, &pool);
-        look->starting += pool.starting;
+        read_pool(opening, i, &pool);
+        counts->starting += pool.starting;
         if (pool.open < needed(&opening->settings->pools[i], &pool))
-            look->lacking += pool.starting;
+            counts->lacking += pool.starting;
         else if (pool.manager_starts)
-            look->lacking++; /* every manager is needed */
-        look->failed += count_failed(&opening->settings->pools[i], &pool);
+            counts->lacking++; /* every manager is needed */
+        counts->failed += count_failed(&opening->settings->pools[i], &pool);
     }
     for (uint32_t i = 0; i < opening->source_count; i++) {
         int status = opening->sources[i] ? source_opening(opening->sources[i]) : 0;
 
-        look->starting += status > 0;
-        look->lacking += status > 0;
-        look->failed += status < 0;
+        counts->starting += status > 0;
+        counts->lacking += status > 0;
+        counts->failed += status < 0;
     }
-    return look->starting == 0 || is_stopping(opening);
+    return counts->starting == 0 || is_stopping(opening);
 }
 
 uint32_t opening_count(const struct opening *opening)
 {
-    struct look look = { .opening = opening };
+    struct counts counts = { .opening = opening };
 
-    (void)have_all_tried(&look);
-    return look.starting;
+    (void)have_all_tried(&counts);
+    return counts.starting;
 }
 
 static bool is_decided(void *context)
 {
-    return have_all_tried(context) || ((const struct look *)context)->failed > 0;
+    return have_all_tried(context) || ((const struct counts *)context)->failed > 0;
 }
 
 static uint64_t longest_timeout_ms(const struct opening *opening)
@@ -109,8 +109,8 @@ static struct reason reason_of(int status, const char *said)
     return reason;
 }
 
-static void tell_failed_pool(const struct settings_pool *pool, const struct pool_opening *state,
-                             struct report *report)
+static void report_failed_pool(const struct settings_pool *pool, const struct pool_opening *state,
+                               struct report *report)
 {
     struct reason reason = reason_of(state->status, state->reason);
 
@@ -124,26 +124,26 @@ static void tell_failed_pool(const struct settings_pool *pool, const struct pool
 
 /* A part that is still opening is late only if none has failed: after a failure, the wait was cut
  * short. */
-static void tell_pool(const struct look *look, uint32_t index, struct report *report)
+static void report_pool(const struct counts *counts, uint32_t index, struct report *report)
 {
-    const struct settings_pool *pool = &look->opening->settings->pools[index];
+    const struct settings_pool *pool = &counts->opening->settings->pools[index];
     struct pool_opening state = { 0 };
 
-    look_at_pool(look->opening, index, &state);
+    read_pool(counts->opening, index, &state);
     if (count_failed(pool, &state) > 0)
-        tell_failed_pool(pool, &state, report);
-    else if (state.manager_starts && look->failed == 0)
+        report_failed_pool(pool, &state, report);
+    else if (state.manager_starts && counts->failed == 0)
         written_report(&pool->written, "manager", report, "the manager of %s did not open in time",
                        pool->path);
-    else if (state.open < needed(pool, &state) && look->failed == 0)
+    else if (state.open < needed(pool, &state) && counts->failed == 0)
         written_report(&pool->written, "open_timeout", report,
                        "%u of the workers of %s did not open in time", state.starting, pool->path);
 }
 
-static void tell_source(const struct look *look, uint32_t index, struct report *report)
+static void report_source(const struct counts *counts, uint32_t index, struct report *report)
 {
-    const struct settings_source *wanted = &look->opening->settings->sources[index];
-    struct source *source = look->opening->sources[index];
+    const struct settings_source *wanted = &counts->opening->settings->sources[index];
+    struct source *source = counts->opening->sources[index];
     int status = source_opening(source);
     char said[ACTOR_DETAIL_SIZE];
 
@@ -151,19 +151,19 @@ static void tell_source(const struct look *look, uint32_t index, struct report *
     if (status < 0)
         written_report(&wanted->written, "use", report, "%s failed to open: %s", wanted->name,
                        reason_of(status, said).text);
-    else if (status > 0 && look->failed == 0)
+    else if (status > 0 && counts->failed == 0)
         written_report(&wanted->written, "use", report, "%s did not open in time", wanted->name);
 }
 
-static void tell(const struct look *look, struct report *report)
+static void report_parts(const struct counts *counts, struct report *report)
 {
-    const struct opening *opening = look->opening;
+    const struct opening *opening = counts->opening;
 
     for (uint32_t i = 0; i < opening->pool_count; i++)
-        tell_pool(look, i, report);
+        report_pool(counts, i, report);
     for (uint32_t i = 0; i < opening->source_count; i++)
         if (opening->sources[i])
-            tell_source(look, i, report);
+            report_source(counts, i, report);
 }
 
 /* Logs the pools that begin with fewer workers than they should have. */
@@ -172,7 +172,7 @@ static void log_degraded(const struct opening *opening, struct runtime *runtime)
     for (uint32_t i = 0; i < opening->pool_count; i++) {
         struct pool_opening state = { 0 };
 
-        look_at_pool(opening, i, &state);
+        read_pool(opening, i, &state);
         if (state.starting + state.failed > 0)
             log_event(runtime_log(runtime), WEIR_LOG_WARNING, opening->settings->pools[i].path,
                       "pool is degraded", weir_uint("open", state.open),
@@ -184,15 +184,16 @@ static void log_degraded(const struct opening *opening, struct runtime *runtime)
 
 int opening_wait(const struct opening *opening, struct runtime *runtime, struct report *report)
 {
-    struct look look = { .opening = opening };
+    struct counts counts = { .opening = opening };
     bool decided;
 
     do { /* a failed part may have opened at its next attempt during the wait for the others */
-        decided = runtime_wait(runtime, is_decided, &look, longest_timeout_ms(opening));
-        if (look.failed > 0)
-            (void)runtime_wait(runtime, have_all_tried, &look, OTHERS_MS);
-    } while (decided && look.failed == 0 && look.starting > 0 && !is_stopping(opening));
-    if (look.failed == 0 && look.lacking == 0 && (look.starting == 0 || !is_stopping(opening))) {
+        decided = runtime_wait(runtime, is_decided, &counts, longest_timeout_ms(opening));
+        if (counts.failed > 0)
+            (void)runtime_wait(runtime, have_all_tried, &counts, OTHERS_MS);
+    } while (decided && counts.failed == 0 && counts.starting > 0 && !is_stopping(opening));
+    if (counts.failed == 0 && counts.lacking == 0 &&
+        (counts.starting == 0 || !is_stopping(opening))) {
         log_degraded(opening, runtime);
         return 0;
     }
@@ -200,6 +201,6 @@ int opening_wait(const struct opening *opening, struct runtime *runtime, struct 
         report_add(report, NULL, NULL, "the host is stopping");
         return WEIR_ECANCELLED;
     }
-    tell(&look, report);
+    report_parts(&counts, report);
     return decided ? WEIR_EINVALID : WEIR_ETIMEOUT;
 }

@@ -81,7 +81,7 @@ static int make_room(struct pool_changes *changes, uint32_t index)
 
 /* The pool above, if it has reserved memory for this pool and is not notified of the outcome yet.
  * */
-static struct pool *parent_to_tell(struct pool_changes *changes, const struct pool_task *task)
+static struct pool *parent_of_new(struct pool_changes *changes, const struct pool_task *task)
 {
     uint32_t parent = wanted_of(changes, task)->parent;
 
@@ -249,7 +249,7 @@ int pool_changes_prepare(struct pool_changes *changes, const struct transition *
     return status;
 }
 
-/* --- those that stop first ------------------------------------------------------------------ */
+/* --- exclusive behaviours: stop first -------------------------------------------------------- */
 
 int pool_changes_stop(struct pool_changes *changes, struct executor *executor)
 {
@@ -329,7 +329,7 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
     commit_made(changes, executor);
     commit_changes(changes, executor);
     for (uint32_t i = 0; i < changes->task_count; i++)
-        if ((parent = parent_to_tell(changes, &changes->tasks[i])))
+        if ((parent = parent_of_new(changes, &changes->tasks[i])))
             pool_show_joined(parent, executor);
     set_gone(changes, executor);
     assembly->pools = changes->all;
@@ -360,7 +360,7 @@ void pool_changes_abort(struct pool_changes *changes, struct executor *executor)
             dismiss(changes->made[task->index], executor);
     }
     for (uint32_t i = 0; i < changes->task_count; i++)
-        if ((parent = parent_to_tell(changes, &changes->tasks[i])))
+        if ((parent = parent_of_new(changes, &changes->tasks[i])))
             pool_forget_join(parent);
 }
 

@@ -45,7 +45,7 @@ int pool_changes_exchange(struct pool_changes *changes, struct executor *executo
 /* Publishes all of it; assembly->lock is held. Cannot fail. */
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor);
 
-/* Undoes what was prepared; then `pool_changes_forget`, outside the read section. */
+/* Undoes the preparation; then `pool_changes_forget`, outside the read section. */
 void pool_changes_abort(struct pool_changes *changes, struct executor *executor);
 void pool_changes_forget(struct pool_changes *changes, const struct closing_time *time);
 

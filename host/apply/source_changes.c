@@ -138,7 +138,7 @@ int source_changes_prepare(struct source_changes *changes, const struct transiti
     return status;
 }
 
-/* --- those that stop first ------------------------------------------------------------------ */
+/* --- exclusive behaviours: stop first -------------------------------------------------------- */
 
 void source_changes_stop(struct source_changes *changes, struct executor *executor)
 {

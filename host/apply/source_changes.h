@@ -44,7 +44,7 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 /* Waits for the sources that the commit closed, and frees them. Outside the read section. */
 void source_changes_drain(struct source_changes *changes);
 
-/* Undoes what was prepared. After that, outside the read section: waits for the sources that were
+/* Undoes the preparation. After that, outside the read section: waits for the sources that were
  * made here, and frees them. */
 void source_changes_abort(struct source_changes *changes, struct executor *executor);
 void source_changes_forget(struct source_changes *changes, const struct closing_time *time);

@@ -35,7 +35,7 @@ static void print_help(FILE *out)
         (void)snprintf(head, sizeof head, "%s %s", commands[i]->name, commands[i]->arguments);
         fprintf(out, "  %-" COLUMN "s %s\n", head, commands[i]->summary);
     }
-    fputs("\n`weir COMMAND --help` tells more about one of them.\n", out);
+    fputs("\n`weir COMMAND --help` prints the options of one of them.\n", out);
 }
 
 static void print_command_help(const struct command *command, FILE *out)

@@ -22,8 +22,8 @@ static int take(void *context, char letter, const char *argument)
     return COMMAND_GO_ON;
 }
 
-static void tell_counts(const struct request *request, const char *file,
-                        const struct settings *settings)
+static void print_counts(const struct request *request, const char *file,
+                         const struct settings *settings)
 {
     uint64_t workers = settings_worker_count(settings);
 
@@ -41,9 +41,9 @@ static int check_file(struct request *request, const char *file)
 
     report_init(&report);
     status = configuration_read(&request->configuration, file, NULL, &report, &settings);
-    configuration_tell(&report, request->invocation->err);
+    configuration_print(&report, request->invocation->err);
     if (status == WEIR_OK)
-        tell_counts(request, file, settings);
+        print_counts(request, file, settings);
     settings_destroy(settings);
     report_finish(&report);
     return configuration_exit_code(status);

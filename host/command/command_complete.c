@@ -351,7 +351,7 @@ static int run(const struct invocation *invocation)
 const struct command command_complete = {
     .name = "complete",
     .arguments = "WORD...",
-    .summary = "print what the last word of a command line can become",
+    .summary = "print the completions of the last word of a command line",
     .internal = true,
     .run = run,
 };

@@ -59,16 +59,16 @@ static int take_numbers(struct request *request, int first)
 
     for (int i = first; i < invocation->argc; i++) {
         if (request->count == DEAD_LETTERS_DELETED_MAX)
-            return command_usage_error(invocation, "takes at most %d letters",
+            return command_usage_error(invocation, "takes at most %d numbers",
                                        DEAD_LETTERS_DELETED_MAX);
         if (text_parse_u64(invocation->argv[i], &request->numbers[request->count++]) != TEXT_OK)
-            return command_usage_error(invocation, "a letter is given by its number, not %s",
+            return command_usage_error(invocation, "%s is not the number of a dead letter",
                                        invocation->argv[i]);
     }
     return COMMAND_GO_ON;
 }
 
-/* For the letters of a file, not those of a running host. */
+/* For the dead letters of a file, not those of a running host. */
 static int check_file(const struct request *request)
 {
     const struct invocation *invocation = request->client.invocation;
@@ -77,7 +77,7 @@ static int check_file(const struct request *request)
         return command_usage_error(invocation,
                                    "--delete is not for a file: rename it, and send the host USR1");
     if (request->folder && strcmp(request->folder, "-") == 0 && request->count != 1)
-        return command_usage_error(invocation, "--export - needs the number of one letter");
+        return command_usage_error(invocation, "--export - needs the number of one dead letter");
     return COMMAND_GO_ON;
 }
 
@@ -98,9 +98,9 @@ static int check(const struct request *request)
     if (request->all && !request->delete)
         return command_usage_error(invocation, "--all belongs to --delete");
     if (request->delete &&request->all == (request->count > 0))
-        return command_usage_error(invocation, "--delete needs numbers of letters, or --all");
+        return command_usage_error(invocation, "--delete needs numbers of dead letters, or --all");
     if (exports && strcmp(request->folder, "-") == 0 && request->count != 1)
-        return command_usage_error(invocation, "--export - needs the number of one letter");
+        return command_usage_error(invocation, "--export - needs the number of one dead letter");
     return COMMAND_GO_ON;
 }
 
@@ -184,8 +184,8 @@ static const struct command_option options[] = {
     { "file", 'f', "FILE", "a file of dead letters; or the file that the host runs" },
     CONTROL_CLIENT_OPTION_OUTPUT,
     { "replay", LETTER_REPLAY, NULL, "send the pool's dead letters again" },
-    { "delete", LETTER_DELETE, NULL, "delete the letters of these numbers" },
-    { "all", LETTER_ALL, NULL, "with --delete: all letters of the pool" },
+    { "delete", LETTER_DELETE, NULL, "delete the dead letters with these numbers" },
+    { "all", LETTER_ALL, NULL, "with --delete: all dead letters of the pool" },
     { "export", LETTER_EXPORT, "DIR", "write payloads to files; - writes one to standard output" },
     { NULL, 0, NULL, NULL },
 };
@@ -195,14 +195,14 @@ const struct command command_dead = {
     .arguments = "[POOL] [NUMBER...]",
     .summary = "print the dead letters of a running host, a pool, a source, or a file",
     .details =
-        "--replay sends letters to their targets again and counts them as accepted again; a\n"
-        "letter that is refused stays. --export writes files DIR/POOL-NUMBER.payload, which only\n"
-        "you can read, and overwrites no file; without numbers it writes all letters.\n"
+        "--replay sends messages to their targets again and counts them as accepted again; a\n"
+        "message that is refused stays. --export writes files DIR/POOL-NUMBER.payload, which only\n"
+        "you can read, and overwrites no file; without numbers it writes all of them.\n"
         "With the file of host.dead_letters.file as --file it shows, exports and replays the\n"
-        "letters of that file; a host is needed for --replay only. A letter that was sent again\n"
-        "is marked, and is sent once more only when its number is given.\n"
-        "Exit code: 0; 65 a letter has no payload, or a letter to delete does not exist;\n"
-        "66 no such pool, source or letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
+        "dead letters of that file; only --replay needs a host. A dead letter that was sent again\n"
+        "is marked; to send it once more, give its number.\n"
+        "Exit code: 0; 65 a dead letter has no payload, or one to delete does not exist;\n"
+        "66 no such pool, source or dead letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

@@ -282,7 +282,7 @@ static int make_folder(struct request *request)
     return code;
 }
 
-static void tell_next_steps(const struct request *request)
+static void print_next_steps(const struct request *request)
 {
     fprintf(request->invocation->out,
             "%s: made, a plugin with a %s that works. Next:\n"
@@ -309,7 +309,7 @@ static int make_plugin(struct request *request)
     if (code == EX_OK)
         code = make_folder(request);
     if (code == EX_OK)
-        tell_next_steps(request);
+        print_next_steps(request);
     return code;
 }
 
@@ -419,7 +419,7 @@ const struct command command_new = {
         "plugin NAME: a folder NAME with a plugin that builds, passes its test and runs. NAME has\n"
         "lower-case letters, digits and _, a letter first.\n\n"
         "config FILE: a small file with comments that runs as it is. With behaviours: a file in\n"
-        "which messages go from each one to the next, with every option, what it means, and its\n"
+        "which messages go from each one to the next, with every option, its meaning and its\n"
         "default:\n\n"
         "    weir new config upper.yaml stdin.lines exec.run stdout.write\n\n"
         "Exit code: 64 not a valid name or chain, or a plugin has the name already; 66 there is "

@@ -37,7 +37,7 @@ static int read_settings(const struct request *request, struct configuration *co
 
     report_init(&report);
     status = configuration_read(configuration, file, NULL, &report, out_settings);
-    configuration_tell(&report, request->invocation->err);
+    configuration_print(&report, request->invocation->err);
     report_finish(&report);
     return configuration_exit_code(status);
 }

@@ -110,7 +110,7 @@ static int request_one(struct posting *posting, const struct posting_batch *batc
     if (code == EX_OK)
         code = print(posting, &answer);
     else
-        posting_tell(posting, &answer);
+        posting_print_refusal(posting, &answer);
     exchange_finish(&answer);
     return code;
 }

@@ -75,7 +75,7 @@ static int read_settings(struct host *host, struct settings **out)
 
     report_init(&report);
     status = configuration_read(&host->configuration, host->file, &host->files, &report, out);
-    configuration_tell(&report, host->invocation->err);
+    configuration_print(&report, host->invocation->err);
     report_finish(&report);
     return configuration_exit_code(status);
 }
@@ -112,7 +112,7 @@ static int start(struct host *host, struct settings *settings)
         status = apply_from_nothing(&host->assembly, settings, &report);
     else
         settings_destroy(settings);
-    configuration_tell(&report, host->invocation->err);
+    configuration_print(&report, host->invocation->err);
     report_finish(&report);
     return status;
 }
@@ -193,7 +193,7 @@ static int make_io(struct host *host)
         exit_guard_set_wake(running_wake, host);
     if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)
         status = WEIR_ENOMEM;
-    configuration_tell(&report, host->invocation->err);
+    configuration_print(&report, host->invocation->err);
     report_finish(&report);
     return status;
 }
@@ -263,7 +263,7 @@ static int work(struct host *host)
                weir_uint("pools", host->assembly.shared->settings->pool_count),
                weir_uint("sources", host->assembly.shared->settings->source_count));
     assembly_go(&host->assembly);
-    supervisor_tell_ready(&host->supervisor);
+    supervisor_notify_ready(&host->supervisor);
     io_run(host->io);
     progress_finish(host->progress, clock_now_ns(&clock) / 1000000u);
     ending.is_complete = atomic_load_explicit(&host->drained, memory_order_relaxed) &&
@@ -339,7 +339,7 @@ static int start_host(struct host *host)
     return status == 0 ? EX_OK : EX_CONFIG;
 }
 
-static int tell_cannot_start(const struct host *host)
+static int report_cannot_start(const struct host *host)
 {
     fprintf(host->invocation->err,
             "weir: the host cannot start: it needs more memory, threads or descriptors than it may "
@@ -353,7 +353,7 @@ static int run_host(struct host *host)
 
     if (notify_create(&host->notify) != 0 ||
         start_watch_begin(&host->start_watch, &host->configuration, host->invocation->err) != 0)
-        return tell_cannot_start(host);
+        return report_cannot_start(host);
     code = start_host(host);
     exit_guard_set_wake(NULL, NULL);
     start_watch_end(&host->start_watch);
@@ -362,7 +362,7 @@ static int run_host(struct host *host)
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
         make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0 ||
         make_heartbeat(host) != 0)
-        return tell_cannot_start(host);
+        return report_cannot_start(host);
     return work(host);
 }
 

@@ -15,7 +15,7 @@
 #define LETTER_TIMEOUT 't'
 #define SIZE_TEXT_SIZE sizeof "18446744073709551615"
 #define WAIT_MS 60000u /* longer than the usual `open_timeout` and `remove.timeout` */
-#define LOOK_MS 50     /* between two looks: people do not see it */
+#define CHECK_MS 50    /* between two checks: too short for people to notice */
 
 /* The parsed arguments. */
 struct request {
@@ -110,7 +110,8 @@ static bool is_wide(const struct width *width)
     return width->live == width->target && width->starting == 0 && width->retiring == 0;
 }
 
-static int tell_not_wide(const struct request *request, const char *pool, const struct width *width)
+static int report_timeout(const struct request *request, const char *pool,
+                          const struct width *width)
 {
     uint64_t opening = width->starting > width->stopped ? width->starting - width->stopped : 0;
     char time[48];
@@ -134,8 +135,8 @@ static int wait_until_wide(const struct request *request, const char *pool)
 
     while ((code = look(request, pool, &width)) == EX_OK && !is_wide(&width)) {
         if (clock_now_ns(&clock) >= due_ns)
-            return tell_not_wide(request, pool, &width);
-        (void)poll(NULL, 0, LOOK_MS); /* a command gets no wake-up */
+            return report_timeout(request, pool, &width);
+        (void)poll(NULL, 0, CHECK_MS); /* a command gets no wake-up */
     }
     return code;
 }
@@ -192,8 +193,8 @@ const struct command command_scale = {
         "If `size` of the file is {min, max}, N must be within; if it is one number, the next\n"
         "reload sets that number again. A pool with `scale` in the file keeps the size N: it no\n"
         "longer changes its size by itself until `weir scale POOL auto` or a reload. With --wait\n"
-        "all workers are open, and those that leave have ended, when the command returns.\n"
-        "Exit code: 0; 65 N is outside the bounds, or the pool has no `scale` to go on with; 66\n"
+        "the command returns when all workers are open and all workers that leave have ended.\n"
+        "Exit code: 0; 65 N is outside the bounds, or the pool has no `scale` for `auto`; 66\n"
         "no such pool; 75 --wait has taken too long;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

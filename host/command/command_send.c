@@ -37,12 +37,12 @@ static int send_some(struct posting *posting, const struct posting_batch *batch,
     if (*accepted > 0)
         code = EX_OK;
     else
-        posting_tell(posting, &answer);
+        posting_print_refusal(posting, &answer);
     exchange_finish(&answer);
     return code;
 }
 
-static void tell_accepted(const struct posting *posting, uint64_t total)
+static void print_accepted(const struct posting *posting, uint64_t total)
 {
     FILE *out = posting->client.invocation->out;
     struct json json;
@@ -73,7 +73,7 @@ static int send_all(struct posting *posting)
         posting_advance(posting, accepted);
         total += accepted;
     }
-    tell_accepted(posting, total);
+    print_accepted(posting, total);
     return code;
 }
 
@@ -99,8 +99,8 @@ const struct command command_send = {
     .arguments = "POOL [MESSAGE...]",
     .summary = "send messages to a pool of a running host",
     .details = POSTING_MESSAGES
-    "The host accepts them in their order. It prints how many were accepted, also when it\n"
-    "stops before the end. What a worker does with a message is not known then.\n"
+    "The host accepts them in their order. The command prints how many were accepted, also when\n"
+    "it stops before the end. The workers may handle them later.\n"
     "Exit code: 0; 65 a message is too large; 66 no such pool; 75 no room in "
     "time;\n" CONTROL_CLIENT_CODES,
     .options = options,

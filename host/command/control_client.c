@@ -101,8 +101,8 @@ char *control_client_find(const struct control_client *client, int *out_code)
 /* --- requests ------------------------------------------------------------------------------- */
 
 /* Reports why the host did not answer. Returns the exit code. */
-static int tell_not_open(const struct control_client *client, const char *path,
-                         const struct answer *answer, int error)
+static int report_not_open(const struct control_client *client, const char *path,
+                           const struct answer *answer, int error)
 {
     if (error == EPERM && answer->stranger)
         return fail(client, EX_NOPERM,
@@ -205,7 +205,7 @@ int control_client_run(const struct control_client *client, const struct exchang
     int status = exchange_run(exchange, out);
 
     return status == 0 ? code_of_answer(client, out)
-                       : tell_not_open(client, exchange->path, out, -status);
+                       : report_not_open(client, exchange->path, out, -status);
 }
 
 static int fetch_from(const struct control_client *client, const struct exchange *exchange,

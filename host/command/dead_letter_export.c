@@ -23,7 +23,8 @@ struct exporting {
     int code; /* of the first failure */
 };
 
-static int tell(const struct dead_letter_export *export, int code, const char *name, int error)
+static int report_failure(const struct dead_letter_export *export, int code, const char *name,
+                          int error)
 {
     fprintf(export->client->invocation->err, "weir dead: %s%s%s: %s\n", export->folder,
             name ? "/" : "", name ? name : "", strerror(error));
@@ -117,7 +118,7 @@ static int export_one(const struct exporting *exporting, uint64_t number)
         error = dead_letter_export_write(exporting->folder, exporting->export->pool, number,
                                          answer.text, answer.size, name);
     if (error != 0)
-        code = tell(exporting->export, EX_CANTCREAT, name, error);
+        code = report_failure(exporting->export, EX_CANTCREAT, name, error);
     exchange_finish(&answer);
     return code;
 }
@@ -182,15 +183,15 @@ static void export_numbers(struct exporting *exporting)
 
 /* --- the result ----------------------------------------------------------------------------- */
 
-static void tell_result(const struct exporting *exporting)
+static void print_result(const struct exporting *exporting)
 {
     const struct dead_letter_export *export = exporting->export;
     FILE *out = export->client->invocation->out;
     struct json json;
 
     if (!export->client->json) {
-        fprintf(out, "%s: %" PRIu64 " letters exported to %s", export->pool, exporting->exported,
-                export->folder);
+        fprintf(out, "%s: %" PRIu64 " dead letters exported to %s", export->pool,
+                exporting->exported, export->folder);
         if (exporting->left)
             fprintf(out, ", %" PRIu64 " not", exporting->left);
         fputc('\n', out);
@@ -210,17 +211,17 @@ static int export_to_folder(const struct dead_letter_export *export)
     struct exporting exporting = { .export = export, .code = EX_OK };
 
     if (mkdir(export->folder, S_IRWXU) != 0 && errno != EEXIST)
-        return tell(export, EX_CANTCREAT, NULL, errno);
+        return report_failure(export, EX_CANTCREAT, NULL, errno);
     exporting.folder = open(export->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (exporting.folder < 0)
-        return tell(export, EX_CANTCREAT, NULL, errno);
+        return report_failure(export, EX_CANTCREAT, NULL, errno);
     if (export->count > 0)
         export_numbers(&exporting);
     else
         export_all(&exporting);
     close(exporting.folder);
     if (exporting.code == EX_OK || exporting.exported + exporting.left > 0)
-        tell_result(&exporting);
+        print_result(&exporting);
     return exporting.code;
 }
 

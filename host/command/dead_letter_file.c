@@ -229,13 +229,13 @@ static void mark(struct going *going, const struct dead_entry *entry)
 }
 
 /* Reports why the host refused the message. */
-static void tell_refused(struct going *going, const struct dead_entry *entry, int code,
-                         const struct answer *answer)
+static void report_refused(struct going *going, const struct dead_entry *entry, int code,
+                           const struct answer *answer)
 {
     char *reason = posting_find(answer, "error");
     char what[64];
 
-    (void)snprintf(what, sizeof what, "letter %" PRIu64, entry->number);
+    (void)snprintf(what, sizeof what, "dead letter %" PRIu64, entry->number);
     if (answer->status)
         fail(going, code, what, reason ? reason : "refused");
     else if (going->code == EX_OK)
@@ -262,13 +262,13 @@ static void replay(struct going *going, const struct dead_entry *entry)
         mark(going, entry);
         going->done++;
     } else {
-        tell_refused(going, entry, code, &answer);
+        report_refused(going, entry, code, &answer);
     }
     exchange_finish(&answer);
     free(target);
 }
 
-/* A letter that was sent again is sent once more only when its number is given. */
+/* A dead letter that was sent again is sent once more only when its number is given. */
 static void try_replay(struct going *going, const struct dead_entry *entry)
 {
     if (entry->was_replayed && going->request->count == 0)
@@ -281,13 +281,13 @@ static void try_replay(struct going *going, const struct dead_entry *entry)
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-static void tell_result(const struct going *going, const char *done)
+static void print_result(const struct going *going, const char *done)
 {
     struct json json;
 
     if (!going->request->client->json) {
-        fprintf(out_of(going), "%s: %" PRIu64 " letters %s, %" PRIu64 " stay", going->request->path,
-                going->done, done, going->left + going->unable);
+        fprintf(out_of(going), "%s: %" PRIu64 " dead letters %s, %" PRIu64 " stay",
+                going->request->path, going->done, done, going->left + going->unable);
         if (going->unable)
             fprintf(out_of(going), "; %" PRIu64 " cannot be sent or written", going->unable);
         fputc('\n', out_of(going));
@@ -339,9 +339,9 @@ static void end(struct going *going)
     const uint64_t damaged = going->reader.skipped + going->reader.size - going->reader.end;
 
     if (request->replay)
-        tell_result(going, "sent again");
+        print_result(going, "sent again");
     else if (request->folder && going->descriptor >= 0)
-        tell_result(going, "exported");
+        print_result(going, "exported");
     else if (!request->folder)
         end_list(going);
     if (damaged > 0)

@@ -2,14 +2,14 @@
  * command/dead_letter_file.h - the file of dead letters of a host, for `weir dead --file`: lists
  * it, exports payloads, and sends letters to a running host again.
  *
- * The host may append to the file meanwhile.
+ * The host may append to the file at the same time.
  */
 #ifndef HOST_COMMAND_DEAD_LETTER_FILE_H
 #define HOST_COMMAND_DEAD_LETTER_FILE_H
 
 #include "host/command/control_client.h"
 
-/* A request: the letters of the file, and the action for them. Borrowed. */
+/* A request: the dead letters of the file, and the action for them. Borrowed. */
 struct dead_letter_file {
     const struct control_client *client; /* for a replay; its `file` is not used */
     const char *path;

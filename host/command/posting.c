@@ -80,7 +80,7 @@ void posting_finish(struct posting *posting)
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-static int tell_unread(const struct posting *posting, int error)
+static int report_unread(const struct posting *posting, int error)
 {
     const struct invocation *invocation = posting->client.invocation;
 
@@ -120,7 +120,7 @@ static int read_whole(struct posting *posting, struct posting_batch *out)
         return EX_OK;
     status = message_input_read_all(&posting->input);
     *out = (struct posting_batch){ .bytes = posting->input.bytes, .size = posting->input.size };
-    return status == 0 ? COMMAND_GO_ON : tell_unread(posting, -status);
+    return status == 0 ? COMMAND_GO_ON : report_unread(posting, -status);
 }
 
 static int read_lines(struct posting *posting, bool many, struct posting_batch *out)
@@ -129,7 +129,7 @@ static int read_lines(struct posting *posting, bool many, struct posting_batch *
     int status = message_input_read(&posting->input, &size);
 
     if (status != 0)
-        return tell_unread(posting, -status);
+        return report_unread(posting, -status);
     if (size == 0)
         return EX_OK;
     *out = (struct posting_batch){ .bytes = posting->input.bytes, .size = size, .is_lines = true };
@@ -256,7 +256,7 @@ char *posting_find(const struct answer *answer, const char *key)
     return value;
 }
 
-void posting_tell(const struct posting *posting, const struct answer *answer)
+void posting_print_refusal(const struct posting *posting, const struct answer *answer)
 {
     const struct invocation *invocation = posting->client.invocation;
     char *error = posting->client.json ? NULL : posting_find(answer, "error");

@@ -1,6 +1,6 @@
 /*
- * command/posting.h - posts messages to a pool of a running host: what `weir send` and
- * `weir request` share.
+ * command/posting.h - posts messages to a pool of a running host: the common part of `weir send`
+ * and `weir request`.
  *
  * A host that has no room says so at once; the client tries again, first after a millisecond and
  * then less and less often, until the time-out.
@@ -83,6 +83,6 @@ int posting_post(const struct posting *posting, const char *verb, const char *qu
 char *posting_find(const struct answer *answer, const char *key);
 
 /* Prints why an answer is a refusal. */
-void posting_tell(const struct posting *posting, const struct answer *answer);
+void posting_print_refusal(const struct posting *posting, const struct answer *answer);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "host/run/exit_guard.h"
 
-/* Ends the process. The starting thread goes on meanwhile, but cannot copy plugins any more. */
+/* Ends the process. Until then the starting thread goes on, but cannot copy plugins any more. */
 static void leave(struct start_watch *watch, int code)
 {
     control_listener_destroy(start_watch_take_listener(watch));
@@ -89,7 +89,7 @@ int start_watch_listen(struct start_watch *watch, const struct settings_host *se
     report_init(&report);
     status = control_socket_listen(settings->control, written_mark(&settings->written, "control"),
                                    &report, &socket);
-    configuration_tell(&report, watch->err);
+    configuration_print(&report, watch->err);
     report_finish(&report);
     if (status == 0)
         status = control_listener_create(&socket, &listener);

@@ -31,7 +31,7 @@ struct control {
     pthread_mutex_t lock;              /* of offers by other threads */
     struct list offered;               /* lock: by other threads */
     struct control_listener *youngest; /* lock: offered last, or listening; NULL = none so far */
-    struct list listening;             /* the present one, and those whose handle is being closed */
+    struct list listening; /* the present one, and old ones whose handle is being closed */
     struct list connections;
     uint32_t count;
     bool destroyed; /* freed with the last of its handles */

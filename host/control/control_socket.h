@@ -1,7 +1,7 @@
 /*
  * control/control_socket.h - the unix socket of a running host.
  *
- * It serves only the host's own user and root. The file has mode 0660, and the kernel tells the
+ * It serves only the host's own user and root. The file has mode 0660, and the kernel reports the
  * user of each client (SO_PEERCRED), so the mode is not the only guard.
  */
 #ifndef HOST_CONTROL_CONTROL_SOCKET_H

@@ -137,7 +137,7 @@ struct dead_store dead_file_store(struct dead_file *file)
 
 /* --- the thread: another file --------------------------------------------------------------- */
 
-static void tell_output(const struct dead_file *file, const struct dead_output *output)
+static void log_cut(const struct dead_file *file, const struct dead_output *output)
 {
     if (output->cut > 0)
         log_event(file->sink, WEIR_LOG_WARNING, COMPONENT, "incomplete end of the file was cut off",
@@ -166,7 +166,7 @@ static void reopen_locked(struct dead_file *file)
     pthread_mutex_unlock(&file->lock);
     error = dead_output_open(file->output->path, &output);
     if (error == 0)
-        tell_output(file, output);
+        log_cut(file, output);
     else
         log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
                   weir_str("path", file->output->path),
@@ -227,7 +227,7 @@ static void end_batch_locked(struct dead_file *file, bool is_stored)
         pthread_cond_broadcast(&file->emptied);
 }
 
-static void tell_error_locked(struct dead_file *file, int error)
+static void log_error_locked(struct dead_file *file, int error)
 {
     char text[128];
 
@@ -254,7 +254,7 @@ static int write_locked(struct dead_file *file)
     }
     file->figures.size = file->output->size;
     file->figures.records = file->output->records;
-    tell_error_locked(file, error);
+    log_error_locked(file, error);
     return error;
 }
 
@@ -336,7 +336,7 @@ int dead_file_prepare(struct dead_file *file, const struct settings *settings,
         return WEIR_ENOMEM;
     error = dead_output_open(path, out_output);
     if (error == 0) {
-        tell_output(file, *out_output);
+        log_cut(file, *out_output);
         return 0;
     }
     report_add(report, written_mark(&host->written, "dead_letters.file"), "host.dead_letters.file",

@@ -9,9 +9,9 @@
  *      ...
  *      the payload                          PAYLOAD bytes, and a line end
  *
- * S is `-`, or `r` when the letter was sent again. The numbers are hexadecimal, of fixed width. The
- * checksum is weir_key of all that follows it. In a field's text `%` and control characters are
- * written as `%` and two digits.
+ * S is `-`, or `r` when the dead letter was sent again. The numbers are hexadecimal, of fixed
+ * width. The checksum is weir_key of all that follows it. In a field's text `%` and control
+ * characters are written as `%` and two digits.
  *
  * A record that is incomplete or damaged is no record; the reader goes on at the next one.
  */

@@ -62,10 +62,10 @@ static void kind_go_on(struct log_kind *kind, uint64_t now_ns)
     kind->lines = 0;
 }
 
-static void kind_tell(struct log_kind *kind, struct log_kind *out_over)
+static void kind_report(struct log_kind *kind, struct log_kind *out_over)
 {
     *out_over = *kind;
-    kind->untold = 0;
+    kind->unreported = 0;
 }
 
 /* A free entry for a new kind; NULL: every kind's window is still open. */
@@ -74,7 +74,7 @@ static struct log_kind *find_free(struct log_limit *limit, uint64_t now_ns)
     for (size_t i = 0; i < LOG_LIMIT_KINDS; i++) {
         struct log_kind *kind = &limit->kinds[i];
 
-        if (!kind->hash || (is_over(kind, now_ns) && !kind->untold))
+        if (!kind->hash || (is_over(kind, now_ns) && !kind->unreported))
             return kind;
     }
     return NULL;
@@ -102,11 +102,11 @@ static struct log_kind *find(struct log_limit *limit, const struct log_line *lin
 
 static void count(struct log_kind *kind, const char *component)
 {
-    if (kind->untold == 0)
+    if (kind->unreported == 0)
         copy_cut(kind->component, sizeof kind->component, component);
     else
         cut_to_common(kind->component, component ? component : "");
-    kind->untold++;
+    kind->unreported++;
 }
 
 bool log_limit_admit(struct log_limit *limit, const struct log_line *line, uint64_t now_ns,
@@ -115,7 +115,7 @@ bool log_limit_admit(struct log_limit *limit, const struct log_line *line, uint6
     struct log_kind *kind = find(limit, line, now_ns);
 
     if (is_over(kind, now_ns)) {
-        kind_tell(kind, out_over);
+        kind_report(kind, out_over);
         kind_go_on(kind, now_ns);
     }
     kind->lines++;
@@ -132,9 +132,9 @@ size_t log_limit_take(struct log_limit *limit, size_t from, uint64_t now_ns, boo
         struct log_kind *kind = &limit->kinds[i];
         bool over = is_over(kind, now_ns);
 
-        if (!kind->untold || !(all || over))
+        if (!kind->unreported || !(all || over))
             continue;
-        kind_tell(kind, out_over);
+        kind_report(kind, out_over);
         if (over)
             kind_go_on(kind, now_ns);
         return i + 1;

@@ -26,8 +26,8 @@ struct log_kind {
     uint64_t hash; /* 0 = free */
     uint64_t start_ns;
     uint32_t window_s;
-    uint32_t lines;  /* written or counted in this window */
-    uint64_t untold; /* counted and not reported yet */
+    uint32_t lines;      /* written or counted in this window */
+    uint64_t unreported; /* counted and not reported yet */
     enum weir_log_level level;
     /* the common part of the counted lines' components; may be empty */
     char component[LOG_LIMIT_NAME_SIZE];
@@ -39,7 +39,8 @@ struct log_limit {
 };
 
 /*
- * True when the line may be written. If `out_over->untold` is not 0 then, report that number first.
+ * True when the line may be written. If `out_over->unreported` is not 0 then, report that number
+ * first.
  */
 bool log_limit_admit(struct log_limit *limit, const struct log_line *line, uint64_t now_ns,
                      struct log_kind *out_over);

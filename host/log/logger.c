@@ -91,7 +91,7 @@ static int write_line(struct logger *logger, const struct log_line *line)
 }
 
 /* Relaxed throughout: the counter orders nothing; the exchange lets one thread report each loss. */
-static void tell_lost(struct logger *logger)
+static void log_lost(struct logger *logger)
 {
     uint64_t lost = atomic_exchange_explicit(&logger->lost, 0, memory_order_relaxed);
     struct weir_field fields[] = { weir_uint("lost", lost), weir_str(NULL, NULL) };
@@ -109,18 +109,18 @@ static void write_or_count(struct logger *logger, const struct log_line *line)
     if (write_line(logger, line) != WEIR_OK)
         atomic_fetch_add_explicit(&logger->lost, 1, memory_order_relaxed);
     else if (atomic_load_explicit(&logger->lost, memory_order_relaxed))
-        tell_lost(logger);
+        log_lost(logger);
 }
 
-static void tell_repeated(struct logger *logger, const struct log_kind *kind)
+static void log_repeated(struct logger *logger, const struct log_kind *kind)
 {
-    struct weir_field fields[] = { weir_uint("repeated", kind->untold), weir_str(NULL, NULL) };
+    struct weir_field fields[] = { weir_uint("repeated", kind->unreported), weir_str(NULL, NULL) };
     struct log_line line = { .level = kind->level,
                              .component = kind->component[0] ? kind->component : "log",
                              .event = kind->event,
                              .fields = fields };
 
-    if (kind->untold)
+    if (kind->unreported)
         write_or_count(logger, &line);
 }
 
@@ -136,7 +136,7 @@ static int level_of_locked(const struct logger *logger, const struct log_line *l
 static void logger_line(void *context, const struct log_line *line)
 {
     struct logger *logger = context;
-    struct log_kind over = { .untold = 0 };
+    struct log_kind over = { .unreported = 0 };
     bool admitted;
 
     /* Relaxed: see the field. A line that no level admits takes no lock. */
@@ -147,7 +147,7 @@ static void logger_line(void *context, const struct log_line *line)
                (line->is_answer ||
                 log_limit_admit(&logger->limit, line, clock_now_ns(&logger->clock), &over));
     pthread_mutex_unlock(&logger->lock);
-    tell_repeated(logger, &over);
+    log_repeated(logger, &over);
     if (admitted)
         write_or_count(logger, line);
 }
@@ -162,33 +162,33 @@ static size_t take(struct logger *logger, size_t from, bool all, struct log_kind
     return next;
 }
 
-static void tell_all(struct logger *logger, bool all)
+static void log_all_repeated(struct logger *logger, bool all)
 {
     struct log_kind over;
 
     for (size_t next = take(logger, 0, all, &over); next != LOG_LIMIT_END;
          next = take(logger, next, all, &over))
-        tell_repeated(logger, &over);
+        log_repeated(logger, &over);
 }
 
 void logger_tick(struct logger *logger)
 {
-    tell_all(logger, false);
-    /* Relaxed: see tell_lost. */
+    log_all_repeated(logger, false);
+    /* Relaxed: see log_lost. */
     if (atomic_load_explicit(&logger->lost, memory_order_relaxed))
-        tell_lost(logger);
+        log_lost(logger);
 }
 
 void logger_flush(struct logger *logger)
 {
-    tell_all(logger, true);
+    log_all_repeated(logger, true);
 }
 
 void logger_destroy(struct logger *logger)
 {
     if (!logger)
         return;
-    tell_all(logger, true);
+    log_all_repeated(logger, true);
     log_levels_destroy(logger->levels);
     pthread_mutex_destroy(&logger->lock);
     free(logger);

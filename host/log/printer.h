@@ -50,7 +50,7 @@ int printer_init(struct printer *printer, struct screen *screen, const struct lo
 /* Accepts the whole text. Borrows. Waits for a reader only when there is no thread. */
 void printer_print(struct printer *printer, const char *text, size_t size);
 
-/* True when the buffer is full. Advisory: other threads print meanwhile. */
+/* True when the buffer is full. Advisory: other threads may print at the same time. */
 bool printer_is_full(const struct printer *printer);
 
 /* True when all text is written. False: the printer's thread calls `on_empty` later. */

@@ -38,11 +38,11 @@ static unsigned refuse_payload(struct inquiry *inquiry, uint64_t number, int sta
 {
     if (status == WEIR_EUNSUPPORTED)
         return inquiry_refuse(inquiry, HTTP_STATUS_CONFLICT,
-                              "%s: the payload of letter %ju was not kept", inquiry->rest,
+                              "%s: the payload of dead letter %ju was not kept", inquiry->rest,
                               (uintmax_t)number);
     if (status == WEIR_EUNKNOWN)
-        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s has no letter %ju", inquiry->rest,
-                              (uintmax_t)number);
+        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s has no dead letter %ju",
+                              inquiry->rest, (uintmax_t)number);
     return inquiry_refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "%s",
                           weir_status_text(status));
 }
@@ -99,7 +99,7 @@ static uint32_t parse_numbers(char *text, uint64_t numbers[DEAD_LETTERS_DELETED_
 }
 
 /* Missing numbers make the status a conflict, since the request was not carried out in full. */
-static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
+static unsigned answer_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
 {
     unsigned status = missing ? HTTP_STATUS_CONFLICT : HTTP_STATUS_OK;
     struct json json;
@@ -108,7 +108,7 @@ static unsigned tell_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t
               "dead letters deleted", weir_str("path", inquiry->rest),
               weir_uint("deleted", deleted));
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %u letters deleted", inquiry->rest, deleted);
+        fprintf(inquiry->stream, "%s: %u dead letters deleted", inquiry->rest, deleted);
         if (missing)
             fprintf(inquiry->stream, ", %u are not there", missing);
         fputc('\n', inquiry->stream);
@@ -139,10 +139,10 @@ unsigned dead_letter_routes_delete(struct inquiry *inquiry)
         count = parse_numbers(text, numbers);
     if (!all && count == 0)
         return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
-                              "numbers must be those of letters, at most %d, or all",
+                              "numbers must be at most %d numbers of dead letters, or all",
                               DEAD_LETTERS_DELETED_MAX);
     if (dead_letters_page_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers,
                                  count, &deleted) != 0)
         return inquiry_no_such_pool(inquiry);
-    return tell_deleted(inquiry, deleted, all ? 0 : count - deleted);
+    return answer_deleted(inquiry, deleted, all ? 0 : count - deleted);
 }

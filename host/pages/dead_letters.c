@@ -83,7 +83,7 @@ static void show_owner(struct json *json, FILE *stream, const struct dead_letter
         print_figures(stream, owner);
 }
 
-static void tell_owners_locked(const struct overview *overview, struct json *json, FILE *stream)
+static void show_owners_locked(const struct overview *overview, struct json *json, FILE *stream)
 {
     const struct assembly *assembly = overview->assembly;
     const struct settings *settings = assembly->shared->settings;
@@ -107,11 +107,11 @@ void dead_letters_page_summary(const struct overview *overview, bool for_people,
     if (for_people) {
         fprintf(stream, "%-24s %10s %6s %10s %8s %8s %8s  %s\n", "POOL", "TOTAL", "KEPT", "BYTES",
                 "EVICTED", "REPLAYED", "DELETED", "REASONS");
-        tell_owners_locked(overview, NULL, stream);
+        show_owners_locked(overview, NULL, stream);
     } else {
         json_init(&json, stream);
         json_begin_array(&json, NULL);
-        tell_owners_locked(overview, &json, stream);
+        show_owners_locked(overview, &json, stream);
         json_end(&json);
         json_finish(&json);
     }
@@ -339,7 +339,7 @@ int dead_letters_page_delete(const struct overview *overview, const char *path,
 
 /* --- sending again -------------------------------------------------------------------------- */
 
-static void tell_replay(const char *path, const struct replay_result *result, bool for_people,
+static void show_replay(const char *path, const struct replay_result *result, bool for_people,
                         FILE *stream)
 {
     uint32_t refused = result->left - result->unable;
@@ -385,6 +385,6 @@ bool dead_letters_page_replay(const struct overview *overview, const char *path,
     }
     pthread_mutex_unlock(&overview->assembly->lock);
     if (found)
-        tell_replay(path, &result, for_people, stream);
+        show_replay(path, &result, for_people, stream);
     return found;
 }

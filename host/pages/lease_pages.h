@@ -1,5 +1,5 @@
 /*
- * pages/lease_pages.h - what the pages and the metrics say about the leases of pools.
+ * pages/lease_pages.h - the figures of leases of pools, on the pages and as metrics.
  */
 #ifndef HOST_PAGES_LEASE_PAGES_H
 #define HOST_PAGES_LEASE_PAGES_H

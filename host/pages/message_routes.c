@@ -40,7 +40,7 @@ static unsigned http_status_of(int status)
     }
 }
 
-/* --- what the request asks for -------------------------------------------------------------- */
+/* --- the request ----------------------------------------------------------------------------- */
 
 /* A source whose behaviour handles messages; 0: there is none. */
 static weir_pid find_source_locked(const struct assembly *assembly, const char *name)
@@ -138,7 +138,7 @@ static int send_lines(const struct outgoing *outgoing, const char *bytes, size_t
     return status;
 }
 
-static void tell_sent(const struct inquiry *inquiry, int status, uint64_t accepted)
+static void answer_sent(const struct inquiry *inquiry, int status, uint64_t accepted)
 {
     struct json json;
 
@@ -178,7 +178,7 @@ unsigned message_routes_send(struct inquiry *inquiry)
         status = send_one(&outgoing, request->body, request->body_size);
         accepted = status == 0;
     }
-    tell_sent(inquiry, status, accepted);
+    answer_sent(inquiry, status, accepted);
     return http_status_of(status);
 }
 

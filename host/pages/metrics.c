@@ -35,7 +35,7 @@ static void write_workers(FILE *stream, const struct looks *looks)
     const char *name = "weir_pool_workers";
 
     metric_lines_begin(stream, name, "gauge",
-                       "Workers of a pool by state; target is how many it shall have.");
+                       "Workers of a pool by state; target is their wanted number.");
     for (uint32_t i = 0; i < looks->count; i++) {
         const struct overview_pool *pool = &looks->pools[i];
 

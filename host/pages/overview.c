@@ -188,9 +188,9 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
     }
     for (uint32_t i = 0; i < settings->pool_count; i++)
         print_suspended_locked(overview, i, stream);
-    readiness_tell_locked(overview, "warning: ", stream);
-    readiness_tell_degraded_locked(overview, stream);
-    stuck_tell(overview, "warning: ", "warning: ", stream);
+    readiness_print_locked(overview, "warning: ", stream);
+    readiness_print_degraded_locked(overview, stream);
+    stuck_print(overview, "warning: ", "warning: ", stream);
 }
 
 static void print_scaling(const struct overview_pool *pool, FILE *stream)

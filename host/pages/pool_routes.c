@@ -39,7 +39,7 @@ struct scaled {
     char why[64]; /* the reason of WEIR_EINVALID */
 };
 
-static void tell_scaled(struct inquiry *inquiry, const struct scaled *scaled)
+static void answer_scaled(struct inquiry *inquiry, const struct scaled *scaled)
 {
     const struct weir_resized *resized = &scaled->resized;
     const char *scale = pool_scaling_name(&scaled->scaling);
@@ -64,7 +64,7 @@ static void tell_scaled(struct inquiry *inquiry, const struct scaled *scaled)
     json_finish(&json);
 }
 
-static void tell_bounds_locked(const struct settings_pool *pool, char *text, size_t size)
+static void describe_bounds_locked(const struct settings_pool *pool, char *text, size_t size)
 {
     if (pool->nested)
         (void)snprintf(text, size, "its members are pools: scale one of them");
@@ -81,7 +81,7 @@ static int resize_locked(const struct settings_pool *settings, struct pool *pool
     if (status == 0)
         resize_report(pool, RESIZE_BY_OPERATOR, NULL, &out->resized);
     else
-        tell_bounds_locked(settings, out->why, sizeof out->why);
+        describe_bounds_locked(settings, out->why, sizeof out->why);
     return status;
 }
 
@@ -168,7 +168,7 @@ unsigned pool_routes_scale(struct inquiry *inquiry)
     status = scale(inquiry, size, &scaled);
     if (status != 0)
         return refuse_scale(inquiry, status, text, &scaled);
-    tell_scaled(inquiry, &scaled);
+    answer_scaled(inquiry, &scaled);
     return HTTP_STATUS_OK;
 }
 

@@ -33,8 +33,8 @@ bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size
     return true;
 }
 
-/* Finds the reason why the pool serves nobody; false: it serves, or need not. */
-static bool serves_nobody(const struct overview_pool *pool, char *why, size_t size)
+/* Finds the reason why the pool accepts no messages; false: it does, or need not. */
+static bool accepts_none(const struct overview_pool *pool, char *why, size_t size)
 {
     const struct weir_pool_stats *stats = &pool->stats;
 
@@ -48,7 +48,7 @@ static bool serves_nobody(const struct overview_pool *pool, char *why, size_t si
     return true;
 }
 
-bool readiness_tell_locked(const struct overview *overview, const char *prefix, FILE *stream)
+bool readiness_print_locked(const struct overview *overview, const char *prefix, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
     bool is_ready = true;
@@ -58,17 +58,17 @@ bool readiness_tell_locked(const struct overview *overview, const char *prefix, 
         char why[READINESS_REASON_SIZE];
 
         overview_look_locked(overview, i, &pool);
-        if (!serves_nobody(&pool, why, sizeof why))
+        if (!accepts_none(&pool, why, sizeof why))
             continue;
-        fprintf(stream, "%spool %s serves nobody: %s\n", prefix, pool.settings->path, why);
+        fprintf(stream, "%spool %s accepts no messages: %s\n", prefix, pool.settings->path, why);
         is_ready = false;
     }
     return is_ready;
 }
 
-/* Not for a pool that serves nobody, which has a line of its own. */
-static void tell_degraded(const struct overview_pool *pool, const struct pool_opening *opening,
-                          FILE *stream)
+/* Not for a pool that accepts no messages, which has a line of its own. */
+static void print_degraded(const struct overview_pool *pool, const struct pool_opening *opening,
+                           FILE *stream)
 {
     fprintf(stream,
             "warning: pool %s is degraded: %" PRIu32 " of its %" PRIu32
@@ -77,7 +77,7 @@ static void tell_degraded(const struct overview_pool *pool, const struct pool_op
             weir_status_text(opening->status), opening->reason[0] ? ": " : "", opening->reason);
 }
 
-void readiness_tell_degraded_locked(const struct overview *overview, FILE *stream)
+void readiness_print_degraded_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
 
@@ -92,7 +92,7 @@ void readiness_tell_degraded_locked(const struct overview *overview, FILE *strea
             continue;
         overview_look_locked(overview, i, &pool);
         if (pool.stats.live > 0 && pool.stats.live < pool.stats.target)
-            tell_degraded(&pool, &opening, stream);
+            print_degraded(&pool, &opening, stream);
     }
 }
 
@@ -106,12 +106,12 @@ bool readiness_write(const struct overview *overview, FILE *stream)
         return false;
     }
     pthread_mutex_lock(&overview->assembly->lock);
-    is_ready = readiness_tell_locked(overview, "not ready: ", stream);
+    is_ready = readiness_print_locked(overview, "not ready: ", stream);
     is_ready &= !stuck_look(overview).is_blocked;
     if (is_ready)
         fprintf(stream, "%s\n", overview_state(overview));
-    readiness_tell_degraded_locked(overview, stream);
+    readiness_print_degraded_locked(overview, stream);
     pthread_mutex_unlock(&overview->assembly->lock);
-    stuck_tell(overview, "not ready: ", is_ready ? "warning: " : NULL, stream);
+    stuck_print(overview, "not ready: ", is_ready ? "warning: " : NULL, stream);
     return is_ready;
 }

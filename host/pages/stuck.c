@@ -46,8 +46,8 @@ bool stuck_look_for_progress(const struct overview *overview, struct stuck_progr
     return moves;
 }
 
-static void tell_one(const struct dispatcher_figures *dispatcher,
-                     const struct stuck_figures *figures, const char *prefix, FILE *stream)
+static void print_one(const struct dispatcher_figures *dispatcher,
+                      const struct stuck_figures *figures, const char *prefix, FILE *stream)
 {
     fprintf(stream,
             "%sdispatcher %s: threads in a callback that takes longer than turn_warning: %" PRIu32
@@ -56,8 +56,8 @@ static void tell_one(const struct dispatcher_figures *dispatcher,
             figures->is_blocked ? "; no thread is left" : "");
 }
 
-void stuck_tell(const struct overview *overview, const char *blocked, const char *warning,
-                FILE *stream)
+void stuck_print(const struct overview *overview, const char *blocked, const char *warning,
+                 FILE *stream)
 {
     struct runtime *runtime = overview->assembly->runtime;
     struct dispatcher_figures dispatcher;
@@ -70,6 +70,6 @@ void stuck_tell(const struct overview *overview, const char *blocked, const char
             continue;
         prefix = figures.is_blocked ? blocked : warning;
         if (prefix)
-            tell_one(&dispatcher, &figures, prefix, stream);
+            print_one(&dispatcher, &figures, prefix, stream);
     }
 }

@@ -17,19 +17,19 @@ struct stuck_figures {
 /* Of all dispatchers. */
 struct stuck_figures stuck_look(const struct overview *overview);
 
-/* Turns of each dispatcher at the last look. */
+/* Turns of each dispatcher at the last check. */
 struct stuck_progress {
     uint64_t turns[RUNTIME_DISPATCHERS_MAX];
 };
 
-/* False: all threads of a dispatcher are stuck, and it has begun no turn since the last look. */
+/* False: all threads of a dispatcher are stuck, and it has begun no turn since the last check. */
 bool stuck_look_for_progress(const struct overview *overview, struct stuck_progress *progress);
 
 /*
  * Writes a line for each dispatcher with stuck threads, with a prefix: `blocked` when all of its
  * threads are stuck, `warning` when some are. NULL: leaves out such lines.
  */
-void stuck_tell(const struct overview *overview, const char *blocked, const char *warning,
-                FILE *stream);
+void stuck_print(const struct overview *overview, const char *blocked, const char *warning,
+                 FILE *stream);
 
 #endif

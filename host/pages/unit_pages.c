@@ -92,9 +92,9 @@ static void write_pool(FILE *stream, const char *path, const struct pool_progres
 void unit_pages_metrics_locked(const struct overview *overview, FILE *stream)
 {
     metric_lines_begin(stream, "weir_source_units", "gauge",
-                       "What the plugin of a source reports, by unit.");
+                       "Progress that the plugin of a source reports, by unit.");
     visit_sources_locked(overview, write_source, stream);
     metric_lines_begin(stream, "weir_pool_units", "gauge",
-                       "What the plugin of a pool reports, by unit.");
+                       "Progress that the plugin of a pool reports, by unit.");
     visit_pools_locked(overview, write_pool, stream);
 }

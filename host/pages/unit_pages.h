@@ -1,6 +1,6 @@
 /*
- * pages/unit_pages.h - what the pages and the metrics say about the units that plugins report with
- * weir_progress, gauges included.
+ * pages/unit_pages.h - the units that plugins report with weir_progress, gauges included, on the
+ * pages and as metrics.
  */
 #ifndef HOST_PAGES_UNIT_PAGES_H
 #define HOST_PAGES_UNIT_PAGES_H

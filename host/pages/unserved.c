@@ -49,13 +49,13 @@ static bool follow_settings_locked(struct unserved *unserved, const struct assem
 
 /* --- reporting ------------------------------------------------------------------------------- */
 
-static void tell(const struct unserved *unserved, const struct unserved_pool *pool,
-                 const struct overview_pool *figures, const char *why)
+static void log_change(const struct unserved *unserved, const struct unserved_pool *pool,
+                       const struct overview_pool *figures, const char *why)
 {
     const char *path = figures->settings->path;
 
     if (pool->is_logged)
-        log_event(unserved->sink, WEIR_LOG_ERROR, path, "pool serves nobody",
+        log_event(unserved->sink, WEIR_LOG_ERROR, path, "pool accepts no messages",
                   weir_str("fed_by", pool->fed_by), weir_str("reason", why),
                   weir_str("effect", "its senders wait, or follow their when_full"));
     else
@@ -82,7 +82,7 @@ static void look_at_locked(struct unserved *unserved, uint32_t index)
     if (is_empty == pool->is_logged || (pool->is_logged && figures.stats.live == 0))
         return; /* logged already; it serves again when a worker is open */
     pool->is_logged = is_empty;
-    tell(unserved, pool, &figures, why);
+    log_change(unserved, pool, &figures, why);
 }
 
 void unserved_look(struct unserved *unserved)

@@ -3,7 +3,7 @@
  *
  * A pool has a feeder when a source or an output leads to the pool, or to a pool above it. A pool
  * is empty when it has no workers, or when all of them have failed too often and are stopped;
- * pages/readiness.h tells the two apart. Workers that open, or wait for another try, keep a pool
+ * pages/readiness.h distinguishes the two. Workers that open, or wait for another try, keep a pool
  * from being empty; so does a manager that may add workers. Each change is one line. A reload
  * resets the state: pools that are empty after it are logged again.
  *
@@ -14,7 +14,7 @@
 
 #include "host/pages/overview_figures.h"
 
-#define UNSERVED_MS 250 /* between two looks: each visits all workers, as the progress line does */
+#define UNSERVED_MS 250 /* between two checks: each visits all workers, as the progress line does */
 
 struct unserved_pool;
 

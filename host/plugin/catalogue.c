@@ -321,7 +321,7 @@ static void begin_checks(void *context, const struct catalogue_check *checks, si
 }
 
 /* Writes why the present check cannot be called in this process. */
-static void tell_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
+static void describe_why(const struct plugin_catalogue *catalogue, struct catalogue_problem *why)
 {
     const struct probe_progress *tried = &catalogue->tried;
 
@@ -340,6 +340,6 @@ static int begin_check(void *context, struct catalogue_problem *why)
     catalogue->checks++;
     if (!catalogue->program || catalogue->checks <= catalogue->tried.returned)
         return WEIR_OK;
-    tell_why(catalogue, why);
+    describe_why(catalogue, why);
     return WEIR_EUNSUPPORTED;
 }

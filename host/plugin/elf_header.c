@@ -169,9 +169,10 @@ int elf_header_check_whole(const unsigned char *bytes, size_t size, uint64_t fil
         wanted = sections;
     if (wanted <= file_size)
         return WEIR_OK;
-    return problem_set(problem, WEIR_EUNSUPPORTED,
-                       "%s: is not whole: its ELF header tells of more than the %ju bytes that are "
-                       "there; was it still being written? install a plugin under another name, "
-                       "then rename it",
-                       file, (uintmax_t)file_size);
+    return problem_set(
+        problem, WEIR_EUNSUPPORTED,
+        "%s: is not whole: by its ELF header it has more than the %ju bytes that are "
+        "there; was it still being written? install a plugin under another name, "
+        "then rename it",
+        file, (uintmax_t)file_size);
 }

@@ -1,7 +1,7 @@
 /*
  * plugin/elf_header.h - checks that a file begins like a shared object for this machine. Pure.
  *
- * Its messages say what was found and what was expected; those of dlopen ("invalid ELF header") do
+ * Its messages name the wrong value and the expected one; those of dlopen ("invalid ELF header") do
  * not.
  */
 #ifndef HOST_PLUGIN_ELF_HEADER_H

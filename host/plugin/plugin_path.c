@@ -159,7 +159,7 @@ static void add_guess(struct line *line, struct plugin_path *path, const char *n
         line_format(line, "; did you mean \"%s\"?", text_guess_best(&guess));
 }
 
-static void tell_not_found(struct plugin_path *path, const char *name, struct problem *problem)
+static void report_not_found(struct plugin_path *path, const char *name, struct problem *problem)
 {
     struct line line;
 
@@ -201,6 +201,6 @@ char *plugin_path_find(struct plugin_path *path, const char *name, struct proble
             return file;
         free(file);
     }
-    tell_not_found(path, name, problem);
+    report_not_found(path, name, problem);
     return NULL;
 }

@@ -51,7 +51,7 @@ struct private_copy {
 
 /*
  * Copies the regular file at `path` to `name` in the directory; replaces an earlier copy of that
- * name. Refuses a file that changes meanwhile, and a file that is no shared object for this
+ * name. Refuses a file that changes during the copy, and a file that is no shared object for this
  * machine. On failure nothing is left, and `problem` begins with the path.
  */
 int private_dir_copy(struct private_dir *dir, const char *path, const char *name,

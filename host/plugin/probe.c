@@ -21,7 +21,7 @@
 #define HIGH_DESCRIPTOR 10 /* above the descriptors of the new process */
 #define WORDS_SIZE 160     /* of the plugin's output: enough for an assertion's line */
 #define DRAIN_READS 16     /* of a page: the capacity of a pipe */
-#define LOOK_MS 20         /* between two looks, on a kernel without pidfd */
+#define CHECK_MS 20        /* between two checks, on a kernel without pidfd */
 #define NS_PER_MS 1000000u
 
 /* The process sends `opened` first, and the rest at the end in one write, which a pipe takes
@@ -237,8 +237,8 @@ static void watch(struct probing *probing, uint64_t timeout_ms)
         /* A step causes no wake-up, so regular looks estimate when the last step happened. */
         if (probing->progress && (uint64_t)wait_ms > timeout_ms / 4 + 1)
             wait_ms = (int)(timeout_ms / 4 + 1);
-        if (probing->life < 0 && wait_ms > LOOK_MS)
-            wait_ms = LOOK_MS;
+        if (probing->life < 0 && wait_ms > CHECK_MS)
+            wait_ms = CHECK_MS;
         (void)poll(waited_for, sizeof waited_for / sizeof waited_for[0], wait_ms);
         drain_both(probing);
         probing->has_ended = has_ended(probing->process);
@@ -285,7 +285,7 @@ static void quote(const struct probing *probing, char *out, size_t size)
     (void)snprintf(out, size, "; it said: %.*s", (int)(end - start), probing->words + start);
 }
 
-static int tell_end(const struct probing *probing, int wait_status, struct problem *problem)
+static int describe_end(const struct probing *probing, int wait_status, struct problem *problem)
 {
     char said[WORDS_SIZE + 16];
 
@@ -308,7 +308,8 @@ static int tell_end(const struct probing *probing, int wait_status, struct probl
                        probing->file, WEXITSTATUS(wait_status), said);
 }
 
-static int tell_timeout(const struct probing *probing, uint64_t timeout_ms, struct problem *problem)
+static int describe_timeout(const struct probing *probing, uint64_t timeout_ms,
+                            struct problem *problem)
 {
     char said[WORDS_SIZE + 16], limit[32];
 
@@ -319,21 +320,21 @@ static int tell_timeout(const struct probing *probing, uint64_t timeout_ms, stru
                        probing->file, limit, said);
 }
 
-static int tell(const struct probing *probing, int wait_status, uint64_t timeout_ms,
-                struct problem *problem)
+static int describe_result(const struct probing *probing, int wait_status, uint64_t timeout_ms,
+                           struct problem *problem)
 {
     if (probing->answer_size == sizeof probing->answer) {
         if (probing->answer.status != WEIR_OK)
             *problem = probing->answer.problem;
         return probing->answer.status;
     }
-    return probing->has_ended ? tell_end(probing, wait_status, problem)
-                              : tell_timeout(probing, timeout_ms, problem);
+    return probing->has_ended ? describe_end(probing, wait_status, problem)
+                              : describe_timeout(probing, timeout_ms, problem);
 }
 
 /* Describes the end of the trial in a clause without its subject. */
-static int tell_checks(const struct probing *probing, int wait_status, uint64_t timeout_ms,
-                       struct problem *problem)
+static int describe_checks(const struct probing *probing, int wait_status, uint64_t timeout_ms,
+                           struct problem *problem)
 {
     char said[WORDS_SIZE + 16], limit[32];
 
@@ -407,7 +408,7 @@ int probe_plugin(const char *program, const char *copy, const char *file, struct
         return problem_set(problem, WEIR_ENOTALLOWED,
                            "%s: no process could be started that loads it first: %s: %s%s", file,
                            program, strerror(status), hint(program, status));
-    return tell(&probing, wait_status, timeout_ms, problem);
+    return describe_result(&probing, wait_status, timeout_ms, problem);
 }
 
 /* Above its final number, too: after dup2 to the same number exec would close it. */
@@ -441,7 +442,7 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
     if (status != 0)
         return problem_set(problem, WEIR_ENOTALLOWED, "could not be started: %s: %s%s", program,
                            strerror(status), hint(program, status));
-    status = tell_checks(&probing, wait_status, timeout_ms, problem);
+    status = describe_checks(&probing, wait_status, timeout_ms, problem);
     out->whole = status == WEIR_OK;
     return status;
 }

@@ -27,7 +27,7 @@ struct seen_files {
     struct seen *first; /* owned */
 };
 
-/* Frees what it remembers. */
+/* Frees its entries. */
 void seen_files_finish(struct seen_files *files);
 
 /* NULL when the file is not remembered. Borrowed. */

@@ -9,7 +9,7 @@
 #define FOREIGN_MAJOR_MAX 9 /* other SDK versions that are looked for, for a better message */
 
 /* Reports the host that a file without weir_plugin_v1 was built for. */
-static int tell_foreign(void *handle, const char *file, struct problem *problem)
+static int report_foreign(void *handle, const char *file, struct problem *problem)
 {
     for (int major = WEIR_ABI_MAJOR + 1; major <= FOREIGN_MAJOR_MAX; major++) {
         char symbol[32];
@@ -57,7 +57,7 @@ int shared_object_read(void *handle, const char *file, struct descriptor *out,
     const struct weir_plugin *plugin = dlsym(handle, WEIR_PLUGIN_SYMBOL);
 
     if (!plugin)
-        return tell_foreign(handle, file, problem);
+        return report_foreign(handle, file, problem);
     return descriptor_read(plugin, &abi, file, out, problem);
 }
 

@@ -1,9 +1,9 @@
 /*
- * plugin/trust.h - finds out who else could change the file that a path leads to.
+ * plugin/trust.h - finds out whether other users could change the file that a path leads to.
  *
  * A path is safe when each folder and each link on it, and the file at its end, belongs to root or
  * to the user of this process, and no other user may write to it. A folder with the sticky bit,
- * such as /tmp, is safe although everybody may write to it, since each entry belongs to its owner.
+ * such as /tmp, is safe although every user may write to it, since each entry belongs to its owner.
  * The owner of / counts as root: in a user namespace root may have no name.
  *
  * The path is walked by descriptors, link by link, so the checked entries are the ones that are

@@ -138,7 +138,7 @@ int configuration_read(struct configuration *configuration, const char *file,
     return status;
 }
 
-void configuration_tell(const struct report *report, FILE *stream)
+void configuration_print(const struct report *report, FILE *stream)
 {
     report_print(report, stream);
     if (report_has_enough(report))

@@ -3,7 +3,7 @@
  *
  * Life: configuration_init .. configuration_finish owns the loaded plugins, which settings use. The
  * owner of the settings frees them before that. One thread at a time reads, tidies and finishes;
- * any thread may call configuration_leave meanwhile.
+ * any thread may call configuration_leave at the same time.
  */
 #ifndef HOST_RELOAD_CONFIGURATION_H
 #define HOST_RELOAD_CONFIGURATION_H
@@ -55,7 +55,7 @@ int configuration_check(const struct config_tree *tree, const struct catalogue *
                         struct settings **out_settings);
 
 /* Prints the errors and warnings of a report. */
-void configuration_tell(const struct report *report, FILE *stream);
+void configuration_print(const struct report *report, FILE *stream);
 
 /* The exit code of sysexits.h for a status of configuration_read. */
 int configuration_exit_code(int status);

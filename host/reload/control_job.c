@@ -192,7 +192,7 @@ static void write_restart_text(const struct control_job *job,
 {
     fprintf(stream, "%s: %u workers restarted", job->file, result->restarted);
     if (result->busy)
-        fprintf(stream, "; %u go on as they are: they had messages in hand for too long",
+        fprintf(stream, "; %u were not restarted: they had messages in hand for too long",
                 result->busy);
     if (result->failed)
         fprintf(stream, "; %u could not open and try again: the log says why", result->failed);

@@ -10,7 +10,7 @@
 #include "host/reload/watched_dirs.h"
 
 #define COMPONENT "watch"
-#define BACKSTOP_MS 2000 /* between two looks without a hint */
+#define BACKSTOP_MS 2000 /* between two checks without a hint */
 
 /* A watch of one directory; freed when libuv has closed it. */
 struct hint {
@@ -100,10 +100,10 @@ static void arm(struct file_watch *watch)
               "watching the configuration", weir_uint("files", watch->files.count),
               weir_uint("directories", dirs.count), weir_uint("without_hints", missing),
               weir_str("effect", missing ? "a change is seen up to 2 s late"
-                                         : "a change is taken on when the files rest"));
+                                         : "a change is applied when the files rest"));
 }
 
-/* --- looks ---------------------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------------------------- */
 
 /* Opens the watches first, so that a change after the stamps gives a hint. */
 static void look(struct file_watch *watch)

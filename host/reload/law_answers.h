@@ -1,5 +1,6 @@
 /*
- * reload/law_answers.h - what the laws of a new file say to the present figures, for `weir plan`.
+ * reload/law_answers.h - the sizes that the `scale` of a new file gives for the present figures,
+ * for `weir plan`.
  *
  * Life: law_answers_create .. law_answers_destroy. On the thread of the supervisor.
  */

@@ -78,7 +78,7 @@ static void wait_for(struct restarting *restarting, bool (*done)(void *context),
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static void tell_result(struct restarting *restarting, uint32_t asked, uint32_t busy,
+static void fill_result(struct restarting *restarting, uint32_t asked, uint32_t busy,
                         struct pool_restart_result *out)
 {
     struct renewal_counts left = count(restarting);
@@ -105,7 +105,7 @@ static void restart(struct restarting *restarting, struct executor *executor,
     runtime_pause(executor);
     wait_for(restarting, have_opened, restarting->open_timeout_ms);
     runtime_resume(executor);
-    tell_result(restarting, asked, busy, out);
+    fill_result(restarting, asked, busy, out);
 }
 
 int pool_restart(struct assembly *assembly, const char *path, struct pool_restart_result *out)

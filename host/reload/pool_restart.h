@@ -3,7 +3,7 @@
  *
  * Each worker settles the messages that it keeps and begins another incarnation: see
  * pool/renewal.h. Workers that keep messages for longer than their pool's `remove.timeout` go on
- * without a restart. On the thread of the supervisor, so no reload changes the pool meanwhile.
+ * without a restart. On the thread of the supervisor, so no reload changes the pool during it.
  */
 #ifndef HOST_RELOAD_POOL_RESTART_H
 #define HOST_RELOAD_POOL_RESTART_H

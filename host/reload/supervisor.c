@@ -42,8 +42,8 @@ static void log_entries(const struct supervisor *supervisor, const struct report
 }
 
 /* Counts a reload, and answers the clients that requested it. */
-static void tell_askers(struct supervisor *supervisor, int status, const struct plan *plan,
-                        const struct report *report)
+static void answer_requesters(struct supervisor *supervisor, int status, const struct plan *plan,
+                              const struct report *report)
 {
     struct outcome outcome = { status, plan, report, supervisor->assembly->generation, NULL };
 
@@ -58,7 +58,7 @@ static void tell_askers(struct supervisor *supervisor, int status, const struct 
 
 static void refuse(struct supervisor *supervisor, int status, const struct report *report)
 {
-    tell_askers(supervisor, status, NULL, report);
+    answer_requesters(supervisor, status, NULL, report);
     log_entries(supervisor, &report->errors, WEIR_LOG_ERROR);
     log_answer(sink_of(supervisor), WEIR_LOG_ERROR, COMPONENT, "configuration refused",
                weir_str("file", supervisor->file), weir_uint("errors", report_count(report)),
@@ -77,7 +77,7 @@ static void log_step(const struct supervisor *supervisor, const struct plan_step
 static void accept(struct supervisor *supervisor, const struct plan *plan,
                    const struct report *report, const struct apply_times *times)
 {
-    tell_askers(supervisor, 0, plan, report);
+    answer_requesters(supervisor, 0, plan, report);
     for (size_t i = 0; i < plan->count; i++)
         log_step(supervisor, &plan->steps[i]);
     log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
@@ -256,7 +256,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
         return;
     }
     if (plan->count == 0 && !control_change_is_lost(supervisor->control, settings)) {
-        tell_askers(supervisor, 0, plan, report);
+        answer_requesters(supervisor, 0, plan, report);
         log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "nothing to do",
                    weir_str("file", supervisor->file),
                    weir_uint("generation", supervisor->assembly->generation));
@@ -264,7 +264,7 @@ static void change_to(struct supervisor *supervisor, struct settings *settings,
         plan_destroy(plan);
         return;
     }
-    /* The plan borrows both settings, and the old ones may lose their last user meanwhile. */
+    /* The plan borrows both settings, and the old ones may lose their last user in the change. */
     atomic_fetch_add_explicit(&old->references, 1, memory_order_relaxed);
     carry_out(supervisor, settings, plan, report);
     plan_destroy(plan);
@@ -285,7 +285,7 @@ static void tidy(struct supervisor *supervisor)
     supervisor->kept_logged = kept;
 }
 
-void supervisor_tell_ready(const struct supervisor *supervisor)
+void supervisor_notify_ready(const struct supervisor *supervisor)
 {
     const struct settings *settings = supervisor->assembly->shared->settings;
     bool refused = atomic_load_explicit(&supervisor->last_refused, memory_order_relaxed);
@@ -325,7 +325,7 @@ static void reload(struct supervisor *supervisor)
     if (supervisor->on_read)
         supervisor->on_read(supervisor->context, &files);
     config_files_finish(&files);
-    supervisor_tell_ready(supervisor);
+    supervisor_notify_ready(supervisor);
     tidy(supervisor);
 }
 

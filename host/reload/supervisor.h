@@ -59,7 +59,7 @@ int supervisor_start(struct supervisor *supervisor);
 void supervisor_destroy(struct supervisor *supervisor);
 
 /* Tells the service manager that the start is complete. Before the first request. */
-void supervisor_tell_ready(const struct supervisor *supervisor);
+void supervisor_notify_ready(const struct supervisor *supervisor);
 
 void supervisor_reload(struct supervisor *supervisor);
 void supervisor_finish(struct supervisor *supervisor);

@@ -1,6 +1,6 @@
 /*
- * reload/supported.h - refuses what the language allows but this host cannot run: limits of the
- * runtime, reserved names, and features that this version lacks.
+ * reload/supported.h - refuses settings that the language allows but this host cannot run: limits
+ * of the runtime, reserved names, and features that this version lacks.
  *
  * Check, run and reload all refuse such a file: no setting is ignored silently, and a file that
  * passes the check passes the run.

@@ -29,7 +29,7 @@ static uint64_t longer(uint64_t a, uint64_t b)
     return a < b ? b : a;
 }
 
-/* --- what has been left behind --------------------------------------------------------------- */
+/* --- parts that are left behind -------------------------------------------------------------- */
 
 int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources)
 {
@@ -143,7 +143,7 @@ void closing_collect_gone(struct assembly *assembly)
 struct formers {
     const struct assembly *assembly;
     bool while_stopping; /* the wait continues while the host ends */
-    uint32_t next;       /* pools before this index have no former workers and get none meanwhile */
+    uint32_t next; /* pools before this index have no former workers and get none while this runs */
 };
 
 static struct pool *pool_at(const struct assembly *assembly, uint32_t index)

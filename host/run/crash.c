@@ -70,7 +70,7 @@ static void add_address(struct line *line, const void *address)
         line_hex(line, (unsigned char)((uintptr_t)address >> (shift - 8)));
 }
 
-static void tell(int number, const siginfo_t *info)
+static void report_signal(int number, const siginfo_t *info)
 {
     char words[WORDS_SIZE];
     struct line line;
@@ -109,7 +109,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
      */
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
-    tell(number, info);
+    report_signal(number, info);
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
     /* Pending until this handler returns; then it ends the process, with a core as configured. */

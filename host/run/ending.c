@@ -36,7 +36,7 @@ int ending_exit_code(const struct ending *ending)
     return EX_OK;
 }
 
-static void tell_dead(FILE *stream, const struct dead_letters_figures *dead)
+static void print_dead(FILE *stream, const struct dead_letters_figures *dead)
 {
     const char *before = " (";
 
@@ -52,7 +52,7 @@ static void tell_dead(FILE *stream, const struct dead_letters_figures *dead)
 }
 
 /* "3 messages are dead (2 rejected, 1 crashed); workers failed 2 times"; "" when all went well. */
-static void tell(const struct ending *ending, char text[TEXT_SIZE])
+static void describe(const struct ending *ending, char text[TEXT_SIZE])
 {
     const struct accounts_result *accounts = &ending->accounts;
     FILE *stream = fmemopen(text, TEXT_SIZE, "w");
@@ -62,7 +62,7 @@ static void tell(const struct ending *ending, char text[TEXT_SIZE])
     if (!stream)
         return;
     if (dead_letters_total(&accounts->dead)) {
-        tell_dead(stream, &accounts->dead);
+        print_dead(stream, &accounts->dead);
         before = "; ";
     }
     if (accounts->restarts) {
@@ -82,7 +82,7 @@ void ending_log(const struct ending *ending, const struct log_sink *sink, int ex
 {
     char text[TEXT_SIZE];
 
-    tell(ending, text);
+    describe(ending, text);
     if (ending->lost_bytes)
         log_answer(sink, WEIR_LOG_ERROR, "host", "printed text was lost",
                    weir_uint("bytes", ending->lost_bytes),

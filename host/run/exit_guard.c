@@ -19,7 +19,7 @@
 #define HANDLERS_MORE 8 /* for the first thread, and those that plugins start themselves */
 #define TIMEOUT_MS 5000 /* time for the I/O thread to write some lines */
 
-/* Signals that end a process and that nobody sends to a host on purpose. The crash handler and the
+/* Signals that end a process and that no user sends to a host on purpose. The crash handler and the
  * I/O thread handle the others. */
 static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO,    SIGXCPU,
                                SIGPWR,  SIGTRAP,   SIGSYS,  SIGSTKFLT };

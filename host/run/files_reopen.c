@@ -1,6 +1,6 @@
 #include "host/run/files_reopen.h"
 
-static void tell_all_locked(struct assembly *assembly, struct executor *executor)
+static void reopen_all_locked(struct assembly *assembly, struct executor *executor)
 {
     const struct settings *settings = assembly->shared->settings;
 
@@ -20,7 +20,7 @@ void files_reopen(struct assembly *assembly)
     if (!executor)
         return;
     pthread_mutex_lock(&assembly->lock);
-    tell_all_locked(assembly, executor);
+    reopen_all_locked(assembly, executor);
     pthread_mutex_unlock(&assembly->lock);
     runtime_leave(executor);
 }

@@ -40,7 +40,7 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
 
 static const struct weir_behaviour behaviour = {
     .name = NAME,
-    .summary = "tells the service manager that the host makes progress",
+    .summary = "reports to the service manager that the host makes progress",
     .state_size = sizeof(struct state),
     .open = open_heart,
     .handle = handle,

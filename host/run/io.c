@@ -305,7 +305,7 @@ void io_stop(struct io *io)
 
 void io_set_deadline(struct io *io, uint64_t delay_ms)
 {
-    /* libuv counts from the time of the loop's last look at the clock. */
+    /* libuv counts from the time at which the loop has last read the clock. */
     uv_update_time(&io->loop);
     uv_timer_start(&io->deadline, on_deadline, delay_ms, 0);
 }

@@ -81,7 +81,7 @@ uint64_t notify_watchdog_ms(const struct notify *notify)
     return notify ? notify->watchdog_ms : 0;
 }
 
-static void tell(const struct notify *notify, const char *text, int flags)
+static void send_state(const struct notify *notify, const char *text, int flags)
 {
     struct timeval limit = { .tv_sec = NOTIFY_TIMEOUT_MS / 1000 };
     int descriptor;
@@ -105,7 +105,7 @@ void notify_ready(const struct notify *notify, const char *text)
     if (notify && atomic_load_explicit(&notify->stopping, memory_order_relaxed))
         return;
     (void)snprintf(message, sizeof message, "READY=1\nSTATUS=%s", text);
-    tell(notify, message, 0);
+    send_state(notify, message, 0);
 }
 
 void notify_reloading(const struct notify *notify, uint64_t now_ns)
@@ -114,7 +114,7 @@ void notify_reloading(const struct notify *notify, uint64_t now_ns)
 
     (void)snprintf(message, sizeof message,
                    "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\nSTATUS=reloading", now_ns / 1000);
-    tell(notify, message, 0);
+    send_state(notify, message, 0);
 }
 
 void notify_stopping(struct notify *notify, uint64_t timeout_ms)
@@ -128,10 +128,10 @@ void notify_stopping(struct notify *notify, uint64_t timeout_ms)
                    "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64
                    "\nSTATUS=finishing the accepted messages",
                    (timeout_ms + STOPPING_MORE_MS) * US_PER_MS);
-    tell(notify, message, 0);
+    send_state(notify, message, 0);
 }
 
 void notify_beat(const struct notify *notify)
 {
-    tell(notify, "WATCHDOG=1", MSG_DONTWAIT);
+    send_state(notify, "WATCHDOG=1", MSG_DONTWAIT);
 }

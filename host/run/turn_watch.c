@@ -98,7 +98,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (atomic_load_explicit(&probe->state, memory_order_acquire) != PROBE_SENT)
         return;
     write_down(probe);
-    /* Release pairs with the acquire in tell_answer: the record is visible there. */
+    /* Release pairs with the acquire in finish_probe: the record is visible there. */
     atomic_store_explicit(&probe->state, PROBE_ANSWERED, memory_order_release);
     errno = before;
 }
@@ -194,7 +194,7 @@ static const char *effect(const struct turn_watch *watch)
 
     dispatcher_look(watch->turn.dispatcher, &figures);
     return figures.spares ? "a spare thread works in the place of its thread"
-                          : "its thread does nothing else meanwhile";
+                          : "its thread does nothing else until the callback returns";
 }
 
 static void log_probe(const struct turn_watch *watch, const struct probe *probe)
@@ -224,7 +224,7 @@ static void give_up(struct turn_watch *watch)
 }
 
 /* True when no probe is under way. */
-static bool tell_answer(struct turn_watch *watch, uint64_t now_ns)
+static bool finish_probe(struct turn_watch *watch, uint64_t now_ns)
 {
     struct probe *probe = watch->probe;
     /* Acquire pairs with the release in on_signal. */
@@ -261,6 +261,6 @@ void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
 {
     uint64_t now_ns = now_ms * NS_PER_MS;
 
-    if (watch->probe && tell_answer(watch, now_ns))
+    if (watch->probe && finish_probe(watch, now_ns))
         probe_one(watch, now_ns);
 }

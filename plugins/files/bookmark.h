@@ -43,7 +43,7 @@ int bookmark_set(struct bookmark *bookmark, const void *bytes, size_t size);
 int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry,
                   char **out_path);
 
-/* Reads a file; one that is not there is an empty bookmark. Returns 0 or an errno. */
+/* Reads a file; a missing file is an empty bookmark. Returns 0 or an errno. */
 int bookmark_load(struct bookmark *bookmark, const char *path);
 /* Whether the folder of the file lets a bookmark be saved. Returns 0 or an errno. */
 int bookmark_check(const char *path);

@@ -526,7 +526,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_SIZE(struct settings, unsettled_bytes, .fallback = "64MiB", .min = 1,
                      .max = (int64_t)1 << 40, .help = "likewise, their bytes"),
     WEIR_OPTION_ENUM(struct settings, on_change, .fallback = "restart", .choices = change_choices,
-                     .help = "with a position: what is done with a file that was truncated or "
+                     .help = "with a position: the treatment of a file that was truncated or "
                              "replaced, or is gone"),
     { 0 },
 };

@@ -68,7 +68,7 @@ void followed_note_head(struct followed *file)
     if (got <= (ssize_t)file->head_size)
         return;
     if (file->head_size > 0 && weir_key(bytes, file->head_size) != file->head)
-        return; /* truncated: the next look sees it by the old hash */
+        return; /* truncated: the next check sees it by the old hash */
     file->head = weir_key(bytes, (size_t)got);
     file->head_size = (uint32_t)got;
 }

@@ -25,9 +25,9 @@ struct followed {
     int descriptor;  /* owned */
     uint64_t offset; /* where the line begins that is read next */
     uint64_t number; /* lines before it */
-    uint64_t size;   /* of the file, at the last look */
+    uint64_t size;   /* of the file, at the last check */
     uint64_t tried;  /* the size up to which it was read: there may be half a line at its end */
-    struct timespec changed; /* at the last look */
+    struct timespec changed; /* at the last check */
     uint64_t head;           /* as in bookmark.h */
     uint32_t head_size;
     bool is_gone;                   /* its name is that of another file, or of none */
@@ -55,11 +55,11 @@ struct followed *followed_create(const char *path, int descriptor);
 /* Its lines belong to no file then. NULL is allowed. */
 void followed_destroy(struct followed *file);
 
-/* Looks at the file: its size, and whether it has new content from its start on (it was truncated):
+/* Checks the size of the file, and whether it has new content from its start on (it was truncated):
  * then it is read from the start, and true is returned. */
 bool followed_look(struct followed *file);
-/* Hashes the first bytes that are there, if they still begin with those that were hashed. Call it
- * before lines are read. */
+/* Hashes the first bytes that are there, if the bytes that were hashed before are unchanged. Call
+ * it before lines are read. */
 void followed_note_head(struct followed *file);
 /* True when the file begins with the bytes of this hash. */
 bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head_size);
@@ -71,7 +71,7 @@ uint64_t followed_window(const struct followed *file);
 /* The place up to which the file is settled. Borrows the path. */
 struct bookmark_entry followed_entry(const struct followed *file);
 
-/* Appends a line to those that are not settled. */
+/* Appends a line to the list of lines that are not settled. */
 void followed_add(struct followed *file, struct sent_line *line);
 /* Takes it out. */
 void followed_remove(struct sent_line *line);

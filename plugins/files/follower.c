@@ -82,7 +82,8 @@ static bool is_logged(struct follower *follower, const struct stat *about, int e
     return false;
 }
 
-/* Forgets the files that the last look did not try in vain; with `all`, the others, too. */
+/* Forgets the files that the last check has not tried and failed to open; with `all`, the others,
+ * too. */
 static void forget_unreadable(struct follower *follower, bool all)
 {
     struct unreadable **link = &follower->unreadable;
@@ -153,7 +154,7 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
         return;
     }
     if (file->inode != about.st_ino || file->device != about.st_dev) {
-        followed_destroy(file); /* renamed meanwhile: the next look finds it */
+        followed_destroy(file); /* just renamed: the next check finds it */
         return;
     }
     if (at_end)
@@ -399,7 +400,7 @@ static void skip_present(struct follower *follower, struct followed *file,
     append(follower, file);
 }
 
-/* Takes the file, which may be NULL. A replaced one is found by the first look. */
+/* Takes the file, which may be NULL. The first check finds a replaced file. */
 static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
                           const struct bookmark_entry *entry, const char *change)
 {

@@ -15,7 +15,7 @@ struct unreadable {
     dev_t device;
     ino_t inode;
     int error;     /* an errno */
-    bool is_there; /* at the last look, still */
+    bool is_there; /* still, at the last check */
     struct unreadable *next;
 };
 
@@ -28,20 +28,20 @@ enum on_change {
 
 struct follower_rules {
     const struct weir_list *paths; /* borrowed: globs */
-    bool from_end;                 /* of the first look */
+    bool from_end;                 /* of the first check */
     uint64_t rotate_wait;          /* milliseconds */
     uint32_t window;               /* the most lines of a file behind its position */
     enum on_change on_change;
 };
 
 struct follower {
-    struct follower_rules rules;   /* `from_end` only until the first look; else const */
+    struct follower_rules rules;   /* `from_end` only until the first check; else const */
     bool stops;                    /* a file has changed, and `on_change` says so */
     struct followed *first;        /* owned; an older file of one name is before a newer one */
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
-    uint64_t now_ms;               /* of the last look */
-    bool changed;                  /* other files than before the last look */
+    uint64_t now_ms;               /* of the last check */
+    bool changed;                  /* other files than before the last check */
     uint64_t rotations;
     uint64_t truncations;
 };
@@ -61,9 +61,9 @@ bool follower_is_ending(const struct follower *follower, const struct followed *
 
 /* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
 int follower_write(const struct follower *follower, struct bookmark *bookmark);
-/* Follows the files of a bookmark, also those that have another name now; logs those that are
- * nowhere, or changed. WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark; WEIR_EREJECTED, with a
- * reason: a file has changed, and `on_change` is STOP. */
+/* Follows the files of a bookmark, also under another name; logs files that are gone, or changed.
+ * WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark; WEIR_EREJECTED, with a reason: a file has changed,
+ * and `on_change` is STOP. */
 int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark);
 

@@ -59,7 +59,7 @@ int reader_open(struct reader *reader, const char *path);
 /* Goes on at a line that begins at `offset` with `number` lines before it. As reader_open. */
 int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number);
 /* As reader_open_at, for a file that is open and may grow. Takes the descriptor. With `follows` =
- * false what is left is read to its end. */
+ * false the rest of the file is read to its end. */
 int reader_follow(struct reader *reader, int descriptor, uint64_t offset, uint64_t number,
                   bool follows);
 /* Where the line begins that comes next; `number` lines are before it. */

@@ -159,7 +159,8 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
         state->free[state->free_count++] = state->settings->unsettled - 1 - i;
     if (status == 0 && state->settings->position)
         status = load_file(self, state);
-    state->saved_ms = weir_now_ms(self) - state->settings->save_every; /* the first look is saved */
+    state->saved_ms = weir_now_ms(self) -
+                      state->settings->save_every; /* the first check is saved */
     if (status < 0)
         release(state);
     return status;
@@ -200,7 +201,7 @@ static void tail_close(struct weir_self *self, void *memory, int reason)
     (void)reason;
     if (state->settings->position && state->changed)
         save(self, state);
-    if (!state->follower.rules.from_end) /* without a look, the successor has the first one */
+    if (!state->follower.rules.from_end) /* without a check, the successor makes the first one */
         leave_position(self, state);
     release(state);
 }
@@ -360,7 +361,7 @@ static int send_new(struct weir_self *self, struct tail *state)
     return 0;
 }
 
-/* Sends what is due to be sent again. */
+/* Sends lines again whose time has come. */
 static int send_again(struct weir_self *self, struct tail *state, uint32_t *credit)
 {
     uint64_t now = weir_now_ms(self);
@@ -432,7 +433,7 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
 
     if (state->looked_ms == 0 || now - state->looked_ms >= state->settings->poll) {
         put_down(state);
-        /* The first look is saved, also without a file: it is the start that `from` means. */
+        /* The first check is saved, also without a file: it is the start that `from` means. */
         state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
         if (state->settings->ends && state->looked_ms == 0)
             log_missing(self, state);

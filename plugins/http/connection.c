@@ -24,7 +24,8 @@ static void write_peer(struct connection *connection, const struct sockaddr *add
 }
 
 /* For the life of the connection, since two system calls for each request would cost more. ENOMEM
- * and ENOSPC: the server does not learn that the client left, and the worker works for nobody. */
+ * and ENOSPC: the server does not learn that the client left, and the worker's result is not used.
+ * */
 static void watch_hangup(struct connection *connection)
 {
     struct epoll_event event = { .events = EPOLLRDHUP | EPOLLET, .data.ptr = connection };

@@ -120,7 +120,7 @@ static void collect(struct weir_self *self, struct engine *engine)
     }
 }
 
-/* Hands over what has ended, and waits for the sockets. */
+/* Hands over the transfers that have ended, and waits for the sockets. */
 static void work(struct weir_self *self, struct engine *engine)
 {
     engine->self = self;

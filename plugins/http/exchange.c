@@ -113,7 +113,7 @@ void exchange_abandon(struct exchange *exchange)
     resume(exchange);
 }
 
-/* --- asking the pool -------------------------------------------------------------------------- */
+/* --- the request to the pool ------------------------------------------------------------------ */
 
 static enum MHD_Result queue(struct exchange *exchange)
 {

@@ -116,7 +116,7 @@ static bool listens_at(int descriptor, const struct address *address)
            is_same(address, &other);
 }
 
-/* Checks a duplicate, since another thread may close the descriptor meanwhile. */
+/* Checks a duplicate, since another thread may close the descriptor at the same time. */
 static int share(int descriptor, const struct address *address)
 {
     int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);

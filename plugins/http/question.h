@@ -1,6 +1,5 @@
 /*
- * question.h - what a request becomes: whether the server takes it, which pool gets it, and the
- * message.
+ * question.h - makes a message of a request: whether the server takes it, and which pool gets it.
  */
 #ifndef QUESTION_H
 #define QUESTION_H

@@ -122,7 +122,7 @@ static void on_hangups(struct weir_self *self, void *memory, void *context, int 
     watch_hangups(server);
 }
 
-/* Without the watch, the next look at the deadlines tries again. */
+/* Without the watch, the next check of the deadlines tries again. */
 static void watch_hangups(struct server *server)
 {
     if (!server->sees_hangups)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True when the template has `{}` or `{payload}`: the URL says what the message says. */
+/* True when the template has `{}` or `{payload}`: the URL contains the message. */
 bool target_takes_payload(const char *template);
 
 /* Fills the template. Returns owned text; NULL: memory is out. Borrows all arguments. A NUL in the

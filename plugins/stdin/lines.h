@@ -17,7 +17,7 @@ struct lines {
     char end;       /* const: the byte that ends a line */
     size_t begin;   /* of the bytes that have not been handed out */
     size_t scanned; /* no line ends between begin and here */
-    size_t filled;  /* of what has been read */
+    size_t filled;  /* the end of the bytes that have been read */
     bool skipping;  /* the beginning of the present line was too long, and is dropped */
     bool at_end;    /* nothing more will be read */
 };

@@ -1,8 +1,8 @@
 /*
  * stdin - a source of the lines of the host's standard input.
  *
- * It reads when its target has room, and only what is there: a thread that waits for the writer is
- * not needed, and the mode of the descriptor, which others may share, stays as it is.
+ * It reads when its target has room, and only bytes that are there: it needs no thread that waits
+ * for the writer, and does not change the mode of the descriptor, which other processes may share.
  */
 #include "stdin.h"
 
@@ -47,7 +47,7 @@ struct input {
     uint64_t too_long;
 };
 
-/* The position: the head, then what was read and not emitted. */
+/* The position: the head, then the bytes that were read and not emitted. */
 struct head {
     uint64_t magic;
     uint32_t skipping;

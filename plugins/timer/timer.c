@@ -53,7 +53,7 @@ struct timer {
 
     /* Milliseconds: of UTC for a cron line, otherwise of weir_now_ms. */
     int64_t next;    /* the next beat; INT64_MAX = there is none */
-    int64_t seen;    /* the last look at the clock */
+    int64_t seen;    /* the last reading of the clock */
     int64_t last;    /* the last beat that was due */
     bool pending;    /* a beat waits for room */
     bool at_work;    /* the last beat is not settled, and the next must not overlap it */
@@ -163,7 +163,7 @@ static void timer_resume(struct weir_self *self, void *memory, const void *bytes
         return;
     memcpy(&position, bytes, size);
     if (state->settings->cron) {
-        /* The clock may have been set back meanwhile, or before, past the last beat. */
+        /* The clock may have been set back past the last beat. */
         state->seen = position.seen;
         state->last = position.last;
         state->looked = position.looked;
@@ -292,7 +292,7 @@ static void wake_up(struct weir_self *self, void *memory, void *context)
     state->rests = false;
 }
 
-/* Waits until the next beat, or for a look at the clock. */
+/* Waits until the next beat, or until the clock is to be read. */
 static int rest(struct weir_self *self, struct timer *state, uint64_t delay_ms)
 {
     if (state->rests)

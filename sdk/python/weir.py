@@ -33,8 +33,8 @@ class Stop(Exception):
 
 
 class Retry(Exception):
-    """The message comes again after `delay` seconds, at most three times. A negative delay counts
-    as 0, and one of more than 49 days as 49 days."""
+    """The message is delivered again after `delay` seconds, at most three times. A negative delay
+    counts as 0, and a delay of more than 49 days as 49 days."""
 
     def __init__(self, reason="", delay=1.0):
         super().__init__(reason)

@@ -5,7 +5,8 @@
 #include "kit_leaves.h"
 #include "kit_message.h"
 
-/* --- what it shall meet ----------------------------------------------------------------------- */
+/* --- the worker's surroundings -----------------------------------------------------------------
+ * */
 
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth)
 {
@@ -45,7 +46,8 @@ struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit)
     return &kit->stats;
 }
 
-/* --- what it did ------------------------------------------------------------------------------ */
+/* --- the worker's actions ----------------------------------------------------------------------
+ * */
 
 size_t weir_kit_sent_count(const struct weir_kit *kit)
 {

@@ -17,7 +17,7 @@ int kit_origin_set(struct weir_self *self, struct weir_message *message, uint64_
     return 0;
 }
 
-/* True when the worker may still say what the message joins. */
+/* True when the worker may still choose the message that this one joins. */
 static bool is_free(struct weir_kit *kit, const struct weir_message *message, const char *doing)
 {
     return kit_message_is_owned(kit, message, doing) && !kit_origin_is_set(message) &&

@@ -1,6 +1,5 @@
 /*
- * kit_port_tasks.h - what a port of the worker under test does besides sending: tasks, groups,
- * waits.
+ * kit_port_tasks.h - tasks, groups and waits through a port of the worker under test.
  *
  * A task that the plugin submits is recorded as a sent message with the tag `weir.task` and does
  * not run. Nobody can answer here: a wait for an answer, or for a group with open messages, times

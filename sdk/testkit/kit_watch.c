@@ -115,7 +115,8 @@ static int look(struct weir_kit *kit, const struct kit_watch *watch)
 
 size_t weir_kit_poll(struct weir_kit *kit)
 {
-    uint64_t newest = kit->last_number; /* watches begun meanwhile wait for the next call */
+    uint64_t newest =
+        kit->last_number; /* watches that begin during this call wait for the next one */
     struct kit_watch *watch = kit->watches;
     size_t reported = 0;
 

@@ -14,7 +14,7 @@ readme_blocks() {
     ' "$1"
 }
 
-# readme_packages FILE: what it tells to install, one a line; nothing when it does not.
+# readme_packages FILE: the packages that it installs, one in a line; nothing when there are none.
 readme_packages() {
     grep -hoE 'apt-get install [a-z0-9.+ -]+' "$1" | sed 's/^apt-get install //' | tr ' ' '\n' |
         sed '/^$/d; /^-/d' | sort -u

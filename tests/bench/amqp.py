@@ -90,7 +90,7 @@ class Plain:
 
 
 def wait_for_all(row, count, began):
-    """Looks at the count seldom, since a look costs the hosts time, and often only at the end."""
+    """Reads the count seldom, since a reading costs the hosts time, and often only at the end."""
     done = 0
     while done < count:
         taken = time.monotonic() - began

@@ -42,30 +42,30 @@ class BreaksTest(unittest.TestCase):
                          SOURCE.replace("    if (full)", "if (0)")
                          .replace("    return 0", "return 2"))
 
-    def test_lines_that_are_not_there_are_told(self):
+    def test_lines_that_are_not_there_are_reported(self):
         self.assertIn("stand 0 times", self.wrong("S1 unit.x x.c\n-if (empty)\n+if (0)\n", "S1")[0])
 
-    def test_lines_that_are_there_twice_are_told(self):
+    def test_lines_that_are_there_twice_are_reported(self):
         (self.root / "x.c").write_text(SOURCE * 2, encoding="utf-8")
         self.assertIn("stand 2 times", self.wrong("S1 unit.x x.c\n-if (full)\n+if (0)\n", "S1")[0])
 
-    def test_promise_without_a_break_is_told(self):
+    def test_promise_without_a_break_is_reported(self):
         wrong = self.wrong("S1 unit.x x.c\n-if (full)\n+if (0)\n", "S1", "S2")
         self.assertEqual(wrong, ["tests/broken: no break of promise S2"])
 
-    def test_second_break_of_a_promise_is_told(self):
+    def test_second_break_of_a_promise_is_reported(self):
         wrong = self.wrong("S1 unit.x x.c\n-if (full)\n+if (0)\n\nS1 unit.x x.c\n-return 0;\n+;\n",
                            "S1")
         self.assertEqual(len(wrong), 1)
         self.assertIn("x.breaks:5: a second break of promise S1, after", wrong[0])
 
-    def test_break_of_no_promise_is_told(self):
+    def test_break_of_no_promise_is_reported(self):
         self.assertIn("S9 is not in", self.wrong("S9 unit.x x.c\n-if (full)\n+if (0)\n")[0])
 
-    def test_file_that_is_not_there_is_told(self):
+    def test_file_that_is_not_there_is_reported(self):
         self.assertIn("no file y.c", self.wrong("S1 unit.x y.c\n-a\n+b\n", "S1")[0])
 
-    def test_what_is_no_record_is_told(self):
+    def test_text_that_is_no_record_is_reported(self):
         for text in ("S1 unit.x\n-a\n+b\n", "S1 unit.x x.c\n", "S1 unit.x x.c\n+b\n"):
             with self.assertRaises(breaks.BreakError):
                 self.read(text)

@@ -49,49 +49,49 @@ class GuideTest(unittest.TestCase):
     def test_right_page_passes(self):
         self.expect(PAGE)
 
-    def test_other_word_is_told(self):
+    def test_other_word_is_reported(self):
         self.expect(PAGE.replace("int f", "int g"), "these lines do not stand in examples/x/x.c")
 
-    def test_other_indentation_is_told(self):
+    def test_other_indentation_is_reported(self):
         self.expect(PAGE.replace("version", " version"),
                     "these lines do not stand in examples/x/x.yaml")
 
-    def test_left_out_line_is_told(self):
+    def test_left_out_line_is_reported(self):
         self.expect(PAGE.replace("int f(void)\n{\n", "#include <x.h>\nint f(void)\n"),
                     "these lines do not stand in examples/x/x.c")
 
-    def test_unnamed_block_is_told(self):
+    def test_unnamed_block_is_reported(self):
         self.expect(PAGE.replace("<!-- from examples/x/x.c -->\n", ""),
                     "a block of c that does not say `<!-- from examples/... -->`")
 
-    def test_missing_file_is_told(self):
+    def test_missing_file_is_reported(self):
         self.expect(PAGE.replace("x/x.c", "x/y.c"), "examples/x/y.c is no file of c")
 
-    def test_file_of_other_language_is_told(self):
+    def test_file_of_other_language_is_reported(self):
         self.expect(PAGE.replace("x/x.yaml", "x/x.c"), "examples/x/x.c is no file of yaml")
 
-    def test_file_outside_of_examples_is_told(self):
+    def test_file_outside_of_examples_is_reported(self):
         self.expect(PAGE.replace("examples/x/x.c", "core/x.c"),
                     "a block of c that does not say `<!-- from examples/... -->`")
 
-    def test_empty_block_is_told(self):
+    def test_empty_block_is_reported(self):
         self.expect(PAGE.replace("version: 1\n", ""), "an empty block")
 
-    def test_open_block_is_told(self):
+    def test_open_block_is_reported(self):
         self.expect(PAGE + "```c\nint x;\n", "a block without an end")
 
-    def test_call_of_a_table_that_no_example_makes_is_told(self):
+    def test_call_of_a_table_that_no_example_makes_is_reported(self):
         table = "\n<!-- calls in examples/x -->\n| a | `weir_go(2)`, `WEIR_GONE`, other words |\n"
         self.expect(PAGE + table, "weir_go stands in no C file of examples/x",
                     "WEIR_GONE stands in no C file of examples/x")
         self.write("examples/x/y.c", "int y = weir_go(WEIR_GONE);\n")
         self.expect(PAGE + table)
 
-    def test_unlisted_page_is_told(self):
+    def test_unlisted_page_is_reported(self):
         self.write("docs/guide/README.md", "nothing\n")
         self.expect(PAGE, "the index does not name it")
 
-    def test_page_without_code_is_told(self):
+    def test_page_without_code_is_reported(self):
         self.expect("# Page\n", "no page shows any C or YAML")
 
 

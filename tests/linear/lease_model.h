@@ -11,7 +11,7 @@
  * (of any pool, when the taker asked the group); at rest no taker waits beside a free worker that
  * may serve it. A taker has room while it finds a free worker; that worker may leave before it has
  * served the taker, which waits then. While workers that were called for takers are on their way, a
- * queue may be full of those takers; and a free worker that looks at its timer, or at a change
+ * queue may be full of those takers; and a free worker that checks at its timer, or at a change
  * of size, is not seen as free.
  */
 #ifndef TESTS_LINEAR_LEASE_MODEL_H

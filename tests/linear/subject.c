@@ -185,11 +185,11 @@ static int send_one(struct subject *subject, struct executor *executor, uint32_t
 
 static void resize(struct subject *subject, struct executor *executor, struct step *step)
 {
-    struct weir_resized told = { 0 };
+    struct weir_resized resized = { 0 };
 
-    step->status = pool_resize(subject->pool, executor, step->size, &told);
-    step->changed = told.changed;
-    step->epoch = (uint32_t)(told.epoch - subject->epoch);
+    step->status = pool_resize(subject->pool, executor, step->size, &resized);
+    step->changed = resized.changed;
+    step->epoch = (uint32_t)(resized.epoch - subject->epoch);
 }
 
 static void get(struct subject *subject, struct step *step)

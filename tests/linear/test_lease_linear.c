@@ -1,7 +1,7 @@
 /*
  * Goal: what several callers do at the same time with the leases of a group of pools has the
- * outcome of some order of the same acts, one after the other: who holds, who waits, who was
- * refused; and no worker is used by two.
+ * outcome of some order of the same acts, one after the other: holders, waiting takers and
+ * refusals; and no worker has two users.
  *
  * Method: histories of rounds, by threads: takes from the group and from its pools, returns,
  * workers and takers that fail, takers that give up, changes of size, and times that pass, of

@@ -6,7 +6,7 @@
  * Method: short histories, each of a pool of its own. Three threads begin at the same time, and
  * every call and answer is written down with the time of a common counter; workers are held with
  * their first message, so that room does not come back by itself. Then linear.h looks for the
- * order. What is called depends on the seed, what happens when on the machine.
+ * order. The calls depend on the seed, their times on the machine.
  *
  *      test_linear [--seed FIRST] [--histories COUNT]
  *

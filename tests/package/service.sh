@@ -87,7 +87,7 @@ write 2 'wrong: yes'
 expect ExecMainStatus 78
 expect NRestarts 0
 systemctl reset-failed weir@demo
-echo "stopped in order; a wrong file is told by 78, and causes no restart"
+echo "stopped in order; a wrong file ends with 78, and causes no restart"
 
 # --- a socket that systemd has opened
 

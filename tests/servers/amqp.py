@@ -96,7 +96,7 @@ def test_argument_that_differs_is_named(suite):
     connection.close()
 
 
-def test_wrong_password_is_refused_and_not_told(suite):
+def test_wrong_password_is_refused_and_not_reported(suite):
     suite.engine.extra += ', user: guest, password: "Mellon7"'
     host = suite.consumer("host").start(waits=False)
     check(host.wait() != 0, "it starts")
@@ -229,7 +229,7 @@ pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
     check('weir_pool_units{pool="far",unit="unconfirmed"} ' in producer.page("/metrics"), "metrics")
     host.kill()
     host.start()
-    until(lambda: units().get("redelivered", 0) > 0, "what the killed host had comes again", host)
+    until(lambda: units().get("redelivered", 0) > 0, "pieces of the killed host come again", host)
 
 
 def test_examples_are_valid(suite):
@@ -245,7 +245,7 @@ def test_examples_are_valid(suite):
 OWN = [
     test_examples_are_valid,
     test_argument_that_differs_is_named,
-    test_wrong_password_is_refused_and_not_told,
+    test_wrong_password_is_refused_and_not_reported,
     test_foreign_and_mismatched_pieces,
     test_priority_is_a_queue_of_its_own,
     test_tls_with_credentials,
@@ -282,7 +282,7 @@ def test_hundred_thousand_pieces_survive_kills(suite):
     check(largest < memory + 4096, "the producer grew")
 
 
-def test_server_tells_its_consumer_timeout(suite):
+def test_server_reports_its_consumer_timeout(suite):
     check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
     host = suite.host("host", f"""
 sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
@@ -381,7 +381,7 @@ def main():
                 " -rabbit channel_tick_interval 1000"
             with server:
                 suite.engine = RabbitMQ(server)
-                run_one(suite, test_server_tells_its_consumer_timeout)
+                run_one(suite, test_server_reports_its_consumer_timeout)
         if options.long and options.only in "cluster":
             run_cluster(suite, folder)
     check(not suite.failed, f"amqp: {', '.join(suite.failed)}")

@@ -1,4 +1,4 @@
-"""Goal:   what happens to single pieces of work, and to the connection, at the edges: servers that
+"""Goal:   single pieces of work, and the connection, in special cases: servers that
         refuse, foreign queues and tags, pieces that are too large, ends and reloads of a host,
         ids, lost confirms, and the login by certificate.
 Method: as in amqp.py, which runs TESTS.
@@ -91,7 +91,7 @@ def test_reload_of_a_consumer_loses_nothing(suite):
     check(producer.wait() == 0, "the producer ends")
 
 
-def test_ids_tell_a_piece_that_comes_twice(suite):
+def test_ids_show_a_piece_that_comes_twice(suite):
     lines = os.path.join(suite.work, "lines")
     with open(lines, "w", encoding="utf-8") as stream:
         stream.write("same\n" * 3)
@@ -232,7 +232,7 @@ TESTS = [
     test_foreign_queue_needs_an_exchange_for_dead_letters,
     test_stopped_and_reloaded_hosts_use_up_no_attempts,
     test_reload_of_a_consumer_loses_nothing,
-    test_ids_tell_a_piece_that_comes_twice,
+    test_ids_show_a_piece_that_comes_twice,
     test_workers_see_the_id_as_the_key,
     test_piece_larger_than_the_memory_is_a_dead_letter,
     test_number_of_foreign_tags_is_bounded,

@@ -6,7 +6,7 @@
         Shows promise P32 and promise P37.
 Method: transfers have numbers, which the database keeps; a second user of the pool makes money in
         transactions that it never commits. What is in the accounts must be what the kept transfers
-        say. Each statement names its lease in a remark, and the server's log tells in which session
+        say. Each statement names its lease in a remark, and the server's log shows in which session
         it ran: a session serves one lease after the other, and is cleaned in between. A node of the
         group is a symbolic link to the server's socket: without it no connection opens.
 
@@ -198,7 +198,7 @@ class Host:
         check('event="late use"' not in log, "a lease that was over was used")
 
 
-# --- what happens to them ------------------------------------------------------------------------
+# --- failures ----------------------------------------------------------------------------------
 
 class Storm:
     def __init__(self, installed, server, work, options):

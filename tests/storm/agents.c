@@ -119,16 +119,17 @@ static void resize(struct agent *agent)
     struct hall *hall = any_hall(agent);
     struct executor *executor = enter(agent->world);
     uint32_t target = draw(agent, WORLD_SIZE_MAX + 1);
-    struct weir_resized told = { 0 };
-    int status = pool_resize(hall->pool, executor, target, &told);
+    struct weir_resized resized = { 0 };
+    int status = pool_resize(hall->pool, executor, target, &resized);
 
     runtime_leave(executor);
-    world_expect(agent->world, status == 0 && told.size == target, "a resize fails", target);
+    world_expect(agent->world, status == 0 && resized.size == target, "a resize fails", target);
     pthread_mutex_lock(&hall->lock);
-    if (told.epoch == hall->epoch)
-        world_expect(agent->world, told.size == hall->target, "two sizes of one epoch", told.epoch);
-    if (told.epoch >= hall->epoch) {
-        hall->epoch = told.epoch;
+    if (resized.epoch == hall->epoch)
+        world_expect(agent->world, resized.size == hall->target, "two sizes of one epoch",
+                     resized.epoch);
+    if (resized.epoch >= hall->epoch) {
+        hall->epoch = resized.epoch;
         hall->target = target;
     }
     pthread_mutex_unlock(&hall->lock);

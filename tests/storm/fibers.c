@@ -83,7 +83,7 @@ uint64_t fibers_trace(const struct fibers *fibers)
 /* --- switching ------------------------------------------------------------------------------ */
 
 /* `shadow`: receives the state of the stack that is left; NULL: it is left for good. */
-static void tell_of_switch(void **shadow, const void *stack, size_t size)
+static void announce_switch(void **shadow, const void *stack, size_t size)
 {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(shadow, stack, size);
@@ -94,7 +94,7 @@ static void tell_of_switch(void **shadow, const void *stack, size_t size)
 #endif
 }
 
-static void tell_of_arrival(void *shadow, const void **from, size_t *from_size)
+static void announce_arrival(void *shadow, const void **from, size_t *from_size)
 {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(shadow, from, from_size);
@@ -108,18 +108,18 @@ static void tell_of_arrival(void *shadow, const void **from, size_t *from_size)
 static void go_on(struct fibers *fibers, struct fiber *fiber)
 {
     fibers->running = fiber;
-    tell_of_switch(&fibers->caller_shadow, fiber->stack, STACK_BYTES);
+    announce_switch(&fibers->caller_shadow, fiber->stack, STACK_BYTES);
     (void)swapcontext(&fibers->caller, &fiber->context);
-    tell_of_arrival(fibers->caller_shadow, NULL, NULL);
+    announce_arrival(fibers->caller_shadow, NULL, NULL);
     fibers->running = NULL;
 }
 
 static void go_back(struct fibers *fibers, struct fiber *fiber)
 {
-    tell_of_switch(fiber->state == FIBER_ENDED ? NULL : &fiber->shadow, fibers->caller_stack,
-                   fibers->caller_stack_size);
+    announce_switch(fiber->state == FIBER_ENDED ? NULL : &fiber->shadow, fibers->caller_stack,
+                    fibers->caller_stack_size);
     (void)swapcontext(&fiber->context, &fibers->caller);
-    tell_of_arrival(fiber->shadow, &fibers->caller_stack, &fibers->caller_stack_size);
+    announce_arrival(fiber->shadow, &fibers->caller_stack, &fibers->caller_stack_size);
 }
 
 static void begin(void)
@@ -127,7 +127,7 @@ static void begin(void)
     struct fibers *fibers = present;
     struct fiber *fiber = fibers->running;
 
-    tell_of_arrival(NULL, &fibers->caller_stack, &fibers->caller_stack_size);
+    announce_arrival(NULL, &fibers->caller_stack, &fibers->caller_stack_size);
     fiber->body(fiber->argument);
     fiber->state = FIBER_ENDED;
     go_back(fibers, fiber);

@@ -3,7 +3,7 @@
  * what can go on does, and every account balances at each moment; and the same seed gives the same
  * order, so that what was found is found again.
  *
- * Method: the world of world.h without threads. Executors and agents are fibers; who goes on is
+ * Method: the world of world.h without threads. Executors and agents are fibers; the next fiber is
  * drawn from a seed, at every turn, inside handlers and at mutexes; the clock moves only when
  * nobody can go on, or a little with each step. After each step the pools are walked. When the
  * agents are through, the world is calmed and must drain; then it ends, and every message is
@@ -306,7 +306,7 @@ static bool simulate(uint64_t seed, uint32_t acts, struct totals *totals, uint64
     if (atomic_load(&world->wrong) > 0) {
         (void)fprintf(stderr, "seed %" PRIu64 ", after %" PRIu64 " steps\n", seed,
                       simulation.steps);
-        walk_tell(&simulation.walk);
+        walk_print(&simulation.walk);
         return false;
     }
     *out_trace = fibers_trace(simulation.fibers);

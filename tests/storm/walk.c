@@ -107,9 +107,9 @@ void walk_step(struct walk *walk, bool at_rest)
     }
 }
 
-/* --- telling -------------------------------------------------------------------------------- */
+/* --- printing -------------------------------------------------------------------------------- */
 
-static void tell_of(struct walk *walk, struct actor *actor)
+static void print_actor(struct walk *walk, struct actor *actor)
 {
     static const char *const states[] = { "starting", "open", "waiting", "ended" };
     uint64_t word = atomic_load(&actor->mailbox.word);
@@ -129,24 +129,24 @@ static void tell_of(struct walk *walk, struct actor *actor)
                   actor->place->retries.count, actor->place->stash.count);
 }
 
-static void tell_of_pool(struct walk *walk, struct pool *pool)
+static void print_pool(struct walk *walk, struct pool *pool)
 {
     (void)fprintf(stderr, "  %s target %u places %u pull %u%s%s%s waiters %u\n", pool->path,
                   pool->target, resize_count_locked(pool), pool->pull.messages.count,
                   atomic_load(&pool->paused) ? " paused" : "",
                   atomic_load(&pool->closing) ? " closing" : "", pool->ended ? " ended" : "",
                   atomic_load(&pool->waiters.count));
-    look_at_places(walk, pool, tell_of);
+    look_at_places(walk, pool, print_actor);
 }
 
-void walk_tell(struct walk *walk)
+void walk_print(struct walk *walk)
 {
     struct world *world = walk->world;
     struct pool *pool;
 
-    tell_of_pool(walk, world->top);
+    print_pool(walk, world->top);
     for (uint32_t i = 0; (pool = world_pool(world, i)); i++)
-        tell_of_pool(walk, pool);
+        print_pool(walk, pool);
     if (!atomic_load(&world->source->ended))
-        tell_of(walk, world->source->actor);
+        print_actor(walk, world->source->actor);
 }

@@ -14,7 +14,7 @@ struct walk {
     struct world *world;
     uint64_t steps;
     struct {
-        uint64_t step; /* of the last look */
+        uint64_t step; /* of the last check */
         uint32_t serial;
         uint32_t queued;
     } seen[WALK_ACTORS_MAX]; /* by slot */
@@ -26,6 +26,6 @@ void walk_init(struct walk *walk, struct world *world);
 void walk_step(struct walk *walk, bool at_rest);
 
 /* Prints the state of each pool and worker, for debugging. */
-void walk_tell(struct walk *walk);
+void walk_print(struct walk *walk);
 
 #endif

@@ -397,10 +397,10 @@ static int give(struct weir_self *self, struct world *world, uint64_t id, uint32
     memcpy(message->data, &parcel, sizeof parcel);
     message->attempt = (uint16_t)attempt;
     message->key = id + 1;
-    atomic_fetch_add(&world->tickets[id].told, 1);
+    atomic_fetch_add(&world->tickets[id].notified, 1);
     if (weir_emit(self, 0, message) == 0)
         return 0;
-    atomic_fetch_sub(&world->tickets[id].told, 1);
+    atomic_fetch_sub(&world->tickets[id].notified, 1);
     weir_message_free(self, message);
     return WEIR_EFULL;
 }
@@ -432,7 +432,7 @@ static void settled(struct weir_self *self, void *state, const struct weir_outco
     struct world *world = ((struct producer *)state)->world;
     struct ticket *ticket = &world->tickets[outcome->token];
 
-    atomic_fetch_sub(&ticket->told, 1);
+    atomic_fetch_sub(&ticket->notified, 1);
     if (outcome->result == WEIR_OUTCOME_RETRY &&
         give(self, world, outcome->token, outcome->attempt + 1) != 0)
         atomic_fetch_add(&ticket->returned, 1);

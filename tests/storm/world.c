@@ -319,7 +319,7 @@ static bool is_settled(const struct ticket *ticket)
 
     return ticket->accepted <= 1 && ends >= ticket->accepted && ends <= most &&
            ticket->begun <= (ticket->accepted ? most + ticket->again : 0u) &&
-           (ticket->begun > 0 || ticket->done == 0) && ticket->told == 0 &&
+           (ticket->begun > 0 || ticket->done == 0) && ticket->notified == 0 &&
            ticket->answered == ticket->asked;
 }
 
@@ -332,10 +332,10 @@ static void expect_ticket(struct world *world, uint64_t id)
     world_expect(world, false, "a message is not accounted for", id);
     if (atomic_load(&world->wrong) < WRONG_SHOWN)
         (void)fprintf(stderr,
-                      "    accepted %u begun %u again %u done %u dead %u returned %u told %u "
+                      "    accepted %u begun %u again %u done %u dead %u returned %u notified %u "
                       "asked %u answered %u\n",
                       ticket->accepted, ticket->begun, ticket->again, ticket->done, ticket->dead,
-                      ticket->returned, ticket->told, ticket->asked, ticket->answered);
+                      ticket->returned, ticket->notified, ticket->asked, ticket->answered);
 }
 
 static void expect_answers(struct world *world)

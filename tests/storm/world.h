@@ -43,7 +43,7 @@ struct ticket {
     _Atomic uint8_t done;
     _Atomic uint8_t dead;
     _Atomic uint8_t returned; /* to its origin, which did not send it again */
-    _Atomic uint8_t told;     /* its origin got the outcome */
+    _Atomic uint8_t notified; /* its origin got the outcome */
     _Atomic uint8_t asked;
     _Atomic uint8_t answered; /* or dropped with its requester */
     uint8_t shared;           /* its copies end, each by itself; written before it is sent */

@@ -1,5 +1,5 @@
 /*
- * lease_storm.h - the world of test_lease_storm.c: pools that give leases, and who takes from them.
+ * lease_storm.h - the world of test_lease_storm.c: pools that give leases, and takers.
  *
  * Each lease is a *session*: its member draws a number when it is taken, and replies with it to
  * each use. Each user draws a number for each lease that it gets, its *use*. The table `users` says
@@ -31,7 +31,7 @@ struct storm {
     uint32_t lost_gives; /* written by its changer */
 
     _Atomic uint64_t *use_of; /* by session */
-    _Atomic uint64_t opened;  /* members, also in vain */
+    _Atomic uint64_t opened;  /* members, also without success */
     _Atomic uint64_t sessions;
     _Atomic uint64_t uses;
     _Atomic uint64_t asked; /* takes that were counted by the pools */

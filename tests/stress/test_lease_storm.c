@@ -45,7 +45,7 @@ static uint64_t now_s(void)
     return (uint64_t)now.tv_sec;
 }
 
-static bool is_told(void *context)
+static bool is_notified(void *context)
 {
     return atomic_load(&((struct storm *)context)->over);
 }
@@ -57,7 +57,7 @@ static void *run_agent(void *argument)
     while (!atomic_load(&agent->storm->over)) {
         for (uint32_t i = 0; i < agent->acts; i++)
             agent->act(agent->storm, &agent->random);
-        (void)runtime_wait(agent->storm->rig.runtime, is_told, agent->storm, REST_MS);
+        (void)runtime_wait(agent->storm->rig.runtime, is_notified, agent->storm, REST_MS);
     }
     return NULL;
 }
@@ -100,14 +100,14 @@ static void run(struct storm *storm, uint64_t seconds)
             abort();
     }
     while (!is_over(storm, began_s, seconds)) {
-        (void)runtime_wait(storm->rig.runtime, is_told, storm, 20);
+        (void)runtime_wait(storm->rig.runtime, is_notified, storm, 20);
     }
     atomic_store(&storm->over, true);
     for (uint32_t i = 0; i < TAKERS + 2; i++)
         pthread_join(agents[i].thread, NULL);
 }
 
-static void tell(struct storm *storm)
+static void print_figures(struct storm *storm)
 {
     struct pool_leases sum;
 
@@ -155,7 +155,7 @@ int main(int count, char **arguments)
     (void)fflush(stdout);
     storm_init(&storm, seed);
     run(&storm, seconds);
-    tell(&storm);
+    print_figures(&storm);
     if (seconds == 0 || seconds >= LONG_S)
         expect_each_end(&storm);
     storm_finish(&storm);

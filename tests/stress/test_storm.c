@@ -39,7 +39,7 @@ struct storm {
     uint64_t began_s;
     struct agent agents[AGENTS_MAX];
     pthread_t threads[AGENTS_MAX + 1];
-    pthread_t teller;
+    pthread_t progress_thread;
     uint32_t count;
 };
 
@@ -148,16 +148,16 @@ static void print_progress(struct storm *storm)
 }
 
 /* Ends a storm by the clock, for its waiters. */
-static void *tell_progress(void *argument)
+static void *report_progress(void *argument)
 {
     struct storm *storm = argument;
-    uint64_t told_s = now_s();
+    uint64_t printed_s = now_s();
 
     while (storm->seconds && !is_over(storm)) {
-        struct timespec until = { .tv_sec = (time_t)++told_s };
+        struct timespec until = { .tv_sec = (time_t)++printed_s };
 
         (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        if ((told_s - storm->began_s) % PROGRESS_S == 0)
+        if ((printed_s - storm->began_s) % PROGRESS_S == 0)
             print_progress(storm);
     }
     return NULL;
@@ -185,7 +185,7 @@ static void run(struct storm *storm)
     for (uint32_t i = 0; i < WORLD_REQUESTERS; i++)
         start(storm, AGENT_REQUESTER, i);
     if (pthread_create(&storm->threads[storm->count], NULL, resize_dispatchers, storm) != 0 ||
-        pthread_create(&storm->teller, NULL, tell_progress, storm) != 0)
+        pthread_create(&storm->progress_thread, NULL, report_progress, storm) != 0)
         abort();
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)
         pthread_join(storm->threads[i], NULL);
@@ -193,7 +193,7 @@ static void run(struct storm *storm)
     for (uint32_t i = WORLD_SENDERS; i < others; i++)
         pthread_join(storm->threads[i], NULL);
     pthread_join(storm->threads[storm->count], NULL);
-    pthread_join(storm->teller, NULL);
+    pthread_join(storm->progress_thread, NULL);
     world_calm(&storm->world); /* a thread may have been pausing a pool meanwhile */
     for (uint32_t i = others; i < storm->count; i++)
         pthread_join(storm->threads[i], NULL);
@@ -216,7 +216,7 @@ static void expect_drained(struct storm *storm)
     world_expect(&storm->world, drained, "what could go on does not", 0);
 }
 
-static void tell(struct storm *storm)
+static void print_figures(struct storm *storm)
 {
     struct world *world = &storm->world;
     uint64_t steals = steals_of(world), dead = 0;
@@ -284,7 +284,7 @@ int main(int count, char **arguments)
     storm.scaled = scaled_by_themselves(world);
     world_close(world);
     world_examine(world);
-    tell(&storm);
+    print_figures(&storm);
     if (atomic_load(&world->wrong) > 0)
         return 1;
     world_finish(world);

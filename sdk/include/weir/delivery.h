@@ -26,7 +26,7 @@ struct weir_outcome {
     const char *reason; /* of WEIR_OUTCOME_DEAD: a word such as "rejected" or "crashed"; else "" */
     const char *detail; /* the text that the worker set with weir_reason; may be "" */
     /* 1 or 0. Of WEIR_OUTCOME_DEAD: the dead letter is in the file of `host.dead_letters.file`,
-     * and so are those of all that joined the message. A source with a position that is stored
+     * and so are the dead letters of all messages that joined it. A source that stores a position
      * moves it past a dead message only then. */
     uint32_t is_stored;
     uint32_t reserved;
@@ -53,7 +53,7 @@ struct weir_undelivered {
  * with an origin joins that origin: `settled` is called once, when all of these messages have
  * ended, through any number of pools. The result is WEIR_OUTCOME_DEAD if one of them is dead. So an
  * origin that moves its position when `settled` says WEIR_OUTCOME_DONE loses nothing. weir_join
- * and weir_detach say otherwise for one message. One that is refused has joined, until it is freed.
+ * and weir_detach change this for one message. A refused message has joined until it is freed.
  *
  * When a worker returns WEIR_RETRY for a message from which nothing was emitted, the message goes
  * back to its origin. The origin sends it again as a new message whose `attempt` is one higher. A
@@ -70,7 +70,7 @@ static inline int weir_set_origin(struct weir_self *self, struct weir_message *m
 
 /*
  * Makes a message that the caller owns join the origin of `with`, a message in hand or a kept one:
- * for what is emitted or sent after the handler has returned, such as in a timer or a reply. `with`
+ * for messages that are sent after the handler has returned, such as in a timer or a reply. `with`
  * must not be settled before. If `with` has no origin, nothing happens. WEIR_EINVALID: the message
  * has an origin, or `with` is not in hand. WEIR_ENOMEM.
  */
@@ -82,7 +82,8 @@ static inline int weir_join(struct weir_self *self, struct weir_message *message
 
 /*
  * Makes a message that the caller owns join no origin when it is emitted: its end does not matter
- * to the origin of the message in hand, as with a line for a log. WEIR_EINVALID: it has an origin.
+ * to the origin of the message in hand, as with a line for a log. WEIR_EINVALID: the message has an
+ * origin.
  */
 static inline int weir_detach(struct weir_self *self, struct weir_message *message)
 {
@@ -135,7 +136,7 @@ static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_
     return self->host->time_left(self, message);
 }
 
-/* False when nobody uses the result any more: the requester has stopped waiting, the group of the
+/* False when the result is not used any more: the requester has stopped waiting, the group of the
  * message was cancelled, or the worker must stop now. A handler with much to do can ask from time
  * to time. Borrows a message in hand or a kept message. */
 static inline bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)

@@ -56,8 +56,8 @@ struct weir_replayed {
     uint32_t size;     /* of this struct */
     uint32_t replayed; /* accepted again */
     uint32_t left;     /* stay dead */
-    uint32_t unable;   /* of `left`: letters without a payload */
-    int32_t status;    /* of the last refusal of another letter; 0 = none */
+    uint32_t unable;   /* of `left`: dead letters without a payload */
+    int32_t status;    /* of the last refusal of another dead letter; 0 = none */
     uint32_t reserved;
 };
 #define WEIR_REPLAYED                                                                              \
@@ -120,7 +120,7 @@ static inline int weir_runtime_dead_letters(struct weir_runtime *runtime, weir_p
 
 /*
  * Sends the kept dead letters of a pool, an actor or a source again to their targets, as new
- * messages, oldest first, each once. A letter that its target refuses stays in its place. `out` may
+ * messages, oldest first, each once. If its target refuses one, it stays in its place. `out` may
  * be NULL. WEIR_EINVALID: out->size is too small. WEIR_EUNKNOWN, WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_replay(struct weir_runtime *runtime, weir_pid pid,

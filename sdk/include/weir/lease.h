@@ -17,7 +17,7 @@
  * Requests a worker of `pool`. Returns 0, and `then` gets the answer: weir_lease_of(reply), or the
  * reason why there is none: WEIR_ETIMEOUT, WEIR_ECLOSED, ... `timeout_ms` bounds the wait.
  * WEIR_EFULL: no worker is free, and the queue has no room. WEIR_EUNSUPPORTED: the pool gives no
- * leases; that is also the answer when a reload takes `lease` away from the pool meanwhile.
+ * leases; that is also the answer when a reload takes `lease` away while the taker waits.
  * Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
  */
 static inline int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,
@@ -51,8 +51,8 @@ static inline int weir_lease_request(struct weir_self *self, const struct weir_l
 }
 
 /*
- * Returns a leased worker. WEIR_DONE: it serves the next taker, after it has handled what it
- * accepted under the lease. WEIR_FAIL: it is closed and opened again first. WEIR_EUNKNOWN: the
+ * Returns a leased worker. WEIR_DONE: it serves the next taker, after it has handled the messages
+ * of the lease. WEIR_FAIL: it is closed and opened again first. WEIR_EUNKNOWN: the
  * lease is over already. WEIR_ENOTALLOWED: another actor holds it. WEIR_EINVALID: another `how`.
  * Does not need memory. Since 1.1.
  */

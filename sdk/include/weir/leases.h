@@ -30,8 +30,8 @@ WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint
 
 /*
  * As weir_runtime_take, without a wait: weir_runtime_await fetches the answer, whose message has
- * the lease (weir_answer_lease), or weir_runtime_cancel gives the take up, and returns a lease that
- * has come meanwhile.
+ * the lease (weir_answer_lease), or weir_runtime_cancel gives the take up; it returns a lease that
+ * was given before.
  */
 WEIR_API int weir_runtime_take_request(struct weir_runtime *runtime, weir_pid pool,
                                        uint64_t timeout_ms, uint64_t *out_reference);

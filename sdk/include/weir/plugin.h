@@ -99,10 +99,9 @@ enum weir_behaviour_flags {
                                * this source feeds a pool with `route: hash`, directly or through
                                * nested pools. With a WEIR_BOOL option `key`, the flag applies only
                                * while `key` is false */
-    WEIR_ASKING = 1u << 5,    /* a source that sends requests to the pool of its output, and answers
-                            * for each one that is refused: `produce` is also called while the
-                            * target has no room, with a credit of 0. Older hosts ignore this
-                            * flag */
+    WEIR_ASKING = 1u << 5,    /* a source that sends requests to the pool of its output, and handles
+                               * each refusal itself: `produce` is also called while the target has
+                               * no room, with a credit of 0. Older hosts ignore this flag */
 };
 
 /*
@@ -171,9 +170,9 @@ struct weir_behaviour {
     /* Since 1.1. Called before a worker is leased: a health check. Returns 0; with any other number
      * the worker is closed and opened again, and the taker gets another one. NULL: 0. */
     int (*taken)(struct weir_self *self, void *state);
-    /* Since 1.1. Called when a lease is over and the worker stays as it is: a ROLLBACK. The
-     * worker has handled all messages that it accepted under the lease. Returns 0; with any other
-     * number the worker is closed and opened again. NULL: 0. */
+    /* Since 1.1. Called when a lease is over and the worker continues, to reset its state: a
+     * ROLLBACK, for example. The worker has handled all messages that it accepted under the lease.
+     * Returns 0; with any other number the worker is closed and opened again. NULL: 0. */
     int (*returned)(struct weir_self *self, void *state);
     /*
      * Since 1.1. Called in each turn of a source that must end: because of a reload, or because the

@@ -88,7 +88,7 @@ struct weir_member {
     X(REJECTED, 1, "rejected", "the worker rejected it")                                           \
     X(RETRIES, 2, "retries", "retried too often")                                                  \
     X(EXPIRED, 3, "expired", "the time-out of its requester was over")                             \
-    X(UNHANDLED, 4, "unhandled", "nobody handles it there")                                        \
+    X(UNHANDLED, 4, "unhandled", "its receiver did not handle it")                                 \
     X(REMOVED, 5, "removed", "its worker was removed and no other had room")                       \
     X(KEPT, 6, "kept", "its worker ended while it kept it") /* or had stashed it */                \
     X(NO_TARGET, 7, "no_target", "the pool behind the output has ended")                           \

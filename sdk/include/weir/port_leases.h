@@ -33,7 +33,7 @@ static inline int weir_port_take(struct weir_port *port, weir_pid pool, uint64_t
 /*
  * As weir_port_take, without a wait: a reference as of weir_port_begin. The message of the answer
  * has the lease (weir_answer_lease). weir_port_cancel gives the take up, and returns a lease that
- * has come meanwhile.
+ * was given before.
  */
 static inline int weir_port_take_begin(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
                                        uint64_t *out_reference)

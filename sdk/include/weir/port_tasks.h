@@ -1,6 +1,6 @@
 /*
- * weir/port_tasks.h - what a plugin's own threads do through a port besides sending: wait for room,
- * await several answers, submit tasks, and wait for groups and idle pools.
+ * weir/port_tasks.h - calls of a plugin's own threads that wait: for room, for several answers, for
+ * the end of tasks, for groups and idle pools.
  *
  * Part of <weir/plugin.h>: include that. The rules of weir/port.h apply, and the functions do what
  * those of libweir with the same names do (weir/tasks.h): `timeout_ms` 0 tries once, WEIR_FOR_EVER
@@ -8,9 +8,9 @@
  * weir_port_begin_wait and weir_port_submit_wait refuse such a thread with every time-out. Each
  * function also returns WEIR_ECLOSED: the incarnation has ended.
  *
- * A wait goes on while `close` runs, until what it waits for has happened or its time is over; the
- * end of the runtime ends it with WEIR_ECLOSED. So `close`, which joins the thread, must not wait
- * for a wait without end: give the wait a time-out, or cancel its group or request.
+ * A wait goes on while `close` runs: it ends with its event or its time-out, or at the end of the
+ * runtime with WEIR_ECLOSED. `close` joins the thread, so it would wait for a wait without end:
+ * give the wait a time-out, or cancel its group or request.
  *
  * The pool of weir_port_submit has a behaviour with weir_task_handle. A function must not be part
  * of a plugin that is unloaded; a host keeps the code of earlier versions of a plugin.
@@ -140,7 +140,7 @@ static inline int weir_port_submit_request(struct weir_port *port, weir_pid pool
 }
 
 /* Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
- * together. On 0 `out_result` is what the function returned. WEIR_ETIMEOUT: a task that has not
+ * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: a task that has not
  * begun never begins. After WEIR_ETIMEOUT and WEIR_ECLOSED the task may be running, so `argument`
  * must stay valid. */
 static inline int weir_port_submit_wait(struct weir_port *port, weir_pid pool,

@@ -146,7 +146,7 @@ struct weir_pool_options {
     const struct weir_behaviour *behaviour; /* the behaviour of its workers; NULL: its members are
                                              * pools */
     const void *settings;                   /* for `open`; borrowed until `release` */
-    void (*release)(void *settings);        /* nobody uses the settings any more; may be NULL */
+    void (*release)(void *settings);        /* called after their last use; may be NULL */
     const char *dispatcher;                 /* NULL = `default` */
     uint32_t limit;                         /* of each mailbox, in messages; 0 = 64; or
                                              * WEIR_UNLIMITED, WEIR_UNBUFFERED */
@@ -223,7 +223,7 @@ struct weir_actor_options {
     const char *name;        /* registered, so that look-ups find it */
     const struct weir_behaviour *behaviour;
     const void *settings;               /* for `open`; borrowed until `release` */
-    void (*release)(void *settings);    /* nobody uses the settings any more; may be NULL */
+    void (*release)(void *settings);    /* called after their last use; may be NULL */
     const char *dispatcher;             /* NULL = `default` */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
     uint32_t output_count;

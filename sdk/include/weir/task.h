@@ -29,7 +29,7 @@ struct weir_task {
  */
 typedef int weir_task_function(struct weir_task *task, void *argument);
 
-/* False when nobody uses the result any more: its time-out is over, its group was
+/* False when the result is not used any more: its time-out is over, its group was
  * cancelled, or the pool or the runtime stops now. For a task with much to do. */
 static inline bool weir_task_is_wanted(const struct weir_task *task)
 {

@@ -53,7 +53,7 @@ WEIR_API int weir_runtime_submit(struct weir_runtime *runtime, weir_pid pool,
 
 /*
  * Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
- * together. On 0 `out_result` is what the function returned. WEIR_ETIMEOUT: a task that has not
+ * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: a task that has not
  * begun never begins. WEIR_ETERMINATED, WEIR_EREMOVED: the pool was stopped first. Other statuses
  * as weir_runtime_submit.
  */

@@ -79,7 +79,7 @@ static void use_late(struct weir_self *self, struct state *state)
     settle(self, state);
 }
 
-/* The monitor tells when it is revoked, unless it is over already. */
+/* The monitor reports the revocation, unless the lease is over already. */
 static void hold(struct weir_self *self, struct state *state)
 {
     if (weir_monitor(self, state->lease.member, NULL) != 0)

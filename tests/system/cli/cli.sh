@@ -55,7 +55,7 @@ says err 'did you mean "check"?'
 expect 0 --version
 says out 'SDK 1.1'
 
-# Each exit code that a command's help tells of stands in the manual page.
+# Each exit code in the help of a command is in the manual page.
 manual=$(dirname "$0")/../../../docs/man/weir.1
 for command in run check plan reload status inspect scale restart pause resume dead describe \
     schema new; do

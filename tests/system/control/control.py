@@ -193,7 +193,7 @@ def test_inspect():
         check(re.fullmatch(r"target +2\nbusy +[012]\n", text), f"the text: {text!r}")
         for nobody in ("nobody", "work#7", "work#x", "nobody#0", "99999999999999"):
             check(host.run("inspect", nobody).returncode == 66, f"inspect {nobody}")
-        check(host.run("inspect").returncode == 64, "inspect whom?")
+        check(host.run("inspect").returncode == 64, "inspect without a path")
         many = [f"item{i}" for i in range(65)]
         check(host.run("inspect", "work", *many).returncode == 64, "too many items")
 
@@ -277,7 +277,7 @@ def test_keys_of_the_host_are_in_force():
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
 
-        def told():
+        def log_text():
             return open(host.log, encoding="utf-8", errors="replace").read()
 
         host.write(long_turns, more=", turn_warning: 1h")
@@ -285,24 +285,24 @@ def test_keys_of_the_host_are_in_force():
         until(lambda: host.json("status", "work")["in_hand"] == 2, "the turns")
         for keys in ("turn_warning: 1h, log: {level: error}", "turn_warning: 1h, log: "
                      "{format: json}", "turn_warning: 10ms, log: {format: json}"):
-            check("turn takes long" not in told(), "a turn may last")
+            check("turn takes long" not in log_text(), "a turn may last")
             host.write(long_turns, more=f", {keys}")
             check(host.run("reload").returncode == 0, f"reload to {keys}")
-        until(lambda: "turn takes long" in told(), "a turn that lasts too long")
-        until(lambda: re.search(r'"configuration reloaded".*\n?.*generation\D+4\b', told()),
+        until(lambda: "turn takes long" in log_text(), "a turn that lasts too long")
+        until(lambda: re.search(r'"configuration reloaded".*\n?.*generation\D+4\b', log_text()),
               "the line of the last reload")
-        check('event="configuration reloaded"' not in told(), f"as it was before: {told()}")
+        check('event="configuration reloaded"' not in log_text(), f"as it was before: {log_text()}")
         host.stop(9)
 
 
-def test_memory_is_told():
+def test_memory_is_reported():
     with tempfile.TemporaryDirectory() as work:
         host = Host(work)
         host.write(busy().replace("mailbox: 8", "mailbox: unlimited"), more=", memory: 1MiB")
         host.start()
-        told = until(lambda: (lambda h: h if h["memory_bytes"] > 0 else None)(
+        found = until(lambda: (lambda h: h if h["memory_bytes"] > 0 else None)(
             host.json("status")["host"]), "messages")
-        check(0 < told["memory_bytes"] <= told["memory_limit"] == 1 << 20, f"memory: {told}")
+        check(0 < found["memory_bytes"] <= found["memory_limit"] == 1 << 20, f"memory: {found}")
         until(lambda: host.json("status")["host"]["memory_bytes"] > 700000, "the source to wait")
         check(host.json("status", "work")["queued"] > 1000, "what waits in a quarter less")
         host.stop(9)
@@ -344,7 +344,7 @@ def test_reload():
 
 
 def test_socket_moves():
-    """promise R17: who asks at the old socket for the new one is answered there."""
+    """promise R17: the client that requested the new socket is answered at the old one."""
     with running(busy()) as host:
         former, other = host.socket, os.path.join(host.work, "other.sock")
         waiting = host.connect()
@@ -528,15 +528,15 @@ def test_strangers_are_refused():
         os.chmod(host.work, 0o755)
         check("Permission denied" in status_as_nobody(host.socket).stderr, "the mode")
         copy = shutil.copy(WEIR, host.work)  # nobody may not be allowed to see the tree
-        told = []
+        found = []
         for mode in (0o660, 0o666):
             os.chmod(host.socket, mode)
             answer = subprocess.run([copy, "status", "--control", host.socket], user=65534,
                                     group=65534, extra_groups=[], capture_output=True, text=True,
                                     check=False)
             check(answer.returncode == 77, f"mode {mode:o}: {answer}")
-            told.append("only the host's own user and root may ask" in answer.stderr)
-        check(all(told), "why somebody else is refused")
+            found.append("only the host's own user and root may ask" in answer.stderr)
+        check(all(found), "why another user is refused")
         answer = status_as_nobody(host.socket)
         check(answer.stdout == "403\n", f"somebody else: {answer}")
 

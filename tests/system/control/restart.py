@@ -55,7 +55,7 @@ def test_nothing_is_lost():
                   "the log")
 
 
-def test_workers_that_cannot_open_are_told():
+def test_workers_that_cannot_open_are_reported():
     text = """
 sources: {{numbers: {{use: gen.forever, to: nobody}}}}
 pools:
@@ -93,7 +93,7 @@ def test_wrong_calls_are_refused():
 
 def main():
     test_nothing_is_lost()
-    test_workers_that_cannot_open_are_told()
+    test_workers_that_cannot_open_are_reported()
     test_wrong_calls_are_refused()
     return report_failures()
 

@@ -51,13 +51,13 @@ def test_scale_is_suspended_and_goes_on():
               status["resizes"]["operator"] == 1, f"suspended: {status}")
         check(host.run("scale", "work", "4", "--wait").returncode == 0, "4 workers")
         check(len(lines_of(host, "automatic scaling is suspended")) == 1, "one line of the log")
-        check(len(lines_of(host, "by=operator")) == 2, "by whom, in the log")
+        check(len(lines_of(host, "by=operator")) == 2, "the requester, in the log")
         check("note: pool work does not scale itself: its size was set to 4; "
               "`weir scale work auto` ends that" in host.run("status").stdout, "the note")
         check("scale            suspended, wait 100ms, idle 1h" in
               host.run("status", "work").stdout, "one pool's table")
         check('weir_pool_resizes_total{pool="work",by="operator"} 2' in host.get("/metrics")[1],
-              "by whom, in the metrics")
+              "the requester, in the metrics")
         text, plan = planned(host, "{wait: 100ms, idle: 1h}")
         check("pools.work.scale: suspended -> wait 100ms, idle 1h" in text, f"the plan: {text}")
         said = host.run("scale", "work", "auto").stdout
@@ -97,20 +97,20 @@ def test_scale_waits():
               late.stderr, f"not open: {late.stderr}")
 
 
-def test_maximum_is_told_once():
-    """The log says that a pool has its maximum, not at each look."""
-    told = "the pool has its maximum of workers, and messages still wait"
+def test_maximum_is_reported_once():
+    """The log says once that a pool has its maximum, not at each check."""
+    line = "the pool has its maximum of workers, and messages still wait"
     with running(busy("{min: 1, max: 2}, scale: {wait: 0ms, idle: 1h}")) as host:
-        until(lambda: lines_of(host, told), "the maximum is told")
-        check("component=work" in lines_of(host, told)[0] and "size=2" in lines_of(host, told)[0],
-              lines_of(host, told)[0])
+        until(lambda: lines_of(host, line), "the maximum is logged")
+        check("component=work" in lines_of(host, line)[0] and "size=2" in lines_of(host, line)[0],
+              lines_of(host, line)[0])
         done = host.json("status", "work")["done"]
         until(lambda: host.json("status", "work")["done"] > done + 5000, "it goes on")
-        check(len(lines_of(host, told)) == 1, "it is told once")
+        check(len(lines_of(host, line)) == 1, "it is logged once")
 
 
 def test_growth_by_itself_is_counted_apart():
-    """By whom, in the metrics, the status and the log."""
+    """The requester of a resize is in the metrics, the status and the log."""
     with running(busy("{min: 1, max: 3}, scale: {wait: 0ms, idle: 1h}")) as host:
         until(lambda: host.json("status", "work")["live"] == 3, "it grows by itself")
         resizes = host.json("status", "work")["resizes"]["scale"]
@@ -119,11 +119,11 @@ def test_growth_by_itself_is_counted_apart():
         for by, count in (("scale", resizes), ("operator", 0)):
             check(f'weir_pool_resizes_total{{pool="work",by="{by}"}} {count}\n' in metrics,
                   f"by={by}: {metrics}")
-        until(lambda: len(lines_of(host, "by=scale")) >= resizes, "by whom, in the log")
+        until(lambda: len(lines_of(host, "by=scale")) >= resizes, "the requester, in the log")
         check(len(lines_of(host, "by=scale")) == resizes, "a line for each change")
 
 
-def test_limits_are_told():
+def test_limits_are_reported():
     """no number stands for a word"""
     with running("pools: {one: {use: sink.null, mailbox: unbuffered},\n"
                  "        two: {use: sink.null, mailbox: unlimited},\n"
@@ -133,10 +133,10 @@ def test_limits_are_told():
               'weir_pool_mailbox_limit_messages{pool="two"} +Inf\n' in text, "the limits")
         for pool, word in (("one", "unbuffered"), ("two", "unlimited")):
             check(f"limit            {word}" in host.run("status", pool).stdout, "status")
-            told = [host.json("status", pool)]
-            told += [one for one in host.json("status")["pools"] if one["path"] == pool]
-            check([one["limit"] for one in told] == [word] * 2 and
-                  [one["mailbox"] for one in told] == [word] * 2, f"status --json: {told}")
+            found = [host.json("status", pool)]
+            found += [one for one in host.json("status")["pools"] if one["path"] == pool]
+            check([one["limit"] for one in found] == [word] * 2 and
+                  [one["mailbox"] for one in found] == [word] * 2, f"status --json: {found}")
             inspected = [host.json("inspect", pool)["items"]["worker_mailbox_size"],
                          host.json("inspect", f"{pool}#1")["items"]["mailbox"]]
             check(inspected == [word] * 2, f"inspect: {inspected}")
@@ -147,7 +147,7 @@ def test_limits_are_told():
 if __name__ == "__main__":
     test_scale_is_suspended_and_goes_on()
     test_scale_waits()
-    test_maximum_is_told_once()
+    test_maximum_is_reported_once()
     test_growth_by_itself_is_counted_apart()
-    test_limits_are_told()
+    test_limits_are_reported()
     sys.exit(report_failures())

@@ -255,7 +255,7 @@ def test_the_example(work):
         subprocess.run([WEIR, "send", "compress", "-c", "sizes.sock"], cwd=work, check=True,
                        input=b"five\n", capture_output=True)
         host.terminate()
-        check(host.wait() == 0, f"a host that was told to end: {host.returncode}")
+        check(host.wait() == 0, f"a host that was asked to end: {host.returncode}")
         check(os.path.exists(os.path.join(work, "five.gz")), "the work was done")
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Goal:   the example gives each line back, backwards, to any number of connections at once, with as
-#         many threads as ever; tells how many there are; and ends when it is told to, with
+#         many threads as ever; reports how many there are; and ends on request, with
 #         connections open. Shows promise X6.
 # Method: a client with 200 connections, one that floods and one that sends too long a line; then
 #         `weir inspect`, and TERM.

@@ -30,7 +30,7 @@ accepted() {
 }
 large=$(pictures count-large pictures 1000000)
 drawings=$(find pictures -name '*.svg' | wc -l)
-((large > 0 && drawings > 0 && large + drawings < count)) || fail "too little to tell apart"
+((large > 0 && drawings > 0 && large + drawings < count)) || fail "too few of one kind"
 (($(accepted large) >= large && $(accepted large) <= large + drawings)) ||
     fail "$(accepted large) by those for large ones, of $large large and $drawings drawings"
 (($(accepted large) + $(accepted small) == count)) || fail "others: $(grep ledger log)"
@@ -53,7 +53,7 @@ failed $work/pictures/fifo.png  (not a file)
 failed $work/pictures/folder.png  (not a file)
 failed $work/pictures/text.png  (not a picture)
 EXPECTED
-cmp -s expected found || fail "told: $(diff expected found)"
+cmp -s expected found || fail "reported: $(diff expected found)"
 [[ $(tail -n 1 printed) == *" thumbnails, 4 failed" ]] || fail "printed: $(cat printed)"
 pictures check pictures into "$work/pictures/" 128 || fail "see above"
 

@@ -4,7 +4,7 @@ in it: written, or counted in a line `repeated=N`. Shows promise H3.
 
 Method: a host whose source makes messages as fast as they are taken. As a test: a bounded number of
 them, after which the host ends by itself; its log is held against a bound that ten minutes would
-keep. With --seconds the host runs for so long before it is told to stop, and the figures are
+keep. With --seconds the host runs for so long before it is logged to stop, and the figures are
 printed: `failing.py WEIR PLUGINS TEST_PLUGINS --seconds 600` measures what H3 says.
 
 Usage: failing.py WEIR PLUGINS TEST_PLUGINS [--seconds N] [--workers N]
@@ -60,7 +60,7 @@ def run(options, folder):
                 return host.wait()
 
 
-def failures_told(lines):
+def failures_logged(lines):
     """Written, or counted."""
     mine = [line for line in lines if line["event"] == "worker failed"]
     return sum(line.get("repeated", 1) for line in mine)
@@ -77,14 +77,14 @@ def main():
         sys.exit(f"the host cannot run:\n{text}")
     total = [line for line in lines if line["component"] == "host" and
              line["event"] == "ledger"][-1]
-    told = failures_told(lines)
-    print(f"workers={options.workers} accepted={total['accepted']} failures_told={told} "
+    logged = failures_logged(lines)
+    print(f"workers={options.workers} accepted={total['accepted']} failures_logged={logged} "
           f"lines={len(lines)} bytes={len(text)} exit={code}")
     wrong = []
     if len(text) >= BYTES_MAX:
         wrong.append(f"the log has {BYTES_MAX} bytes or more")
-    if told != total["dead"] or told == 0:
-        wrong.append(f"{total['dead']} messages are dead, and {told} failures are told")
+    if logged != total["dead"] or logged == 0:
+        wrong.append(f"{total['dead']} messages are dead, and {logged} failures are logged")
     if total["balance"] != "exact":
         wrong.append("the ledger does not balance")
     if code != (0 if options.seconds else DEAD_LETTERS):

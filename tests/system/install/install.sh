@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal: who has only an installed Weir can write, build, test, check, run and install a plugin.
+# Goal: with only an installed Weir one can write, build, test, check, run and install a plugin.
 # Method: install into an empty prefix, move that, then do in an empty folder what the README of
 # `weir new plugin` says, with each compiler that is here; in C++, by pkg-config, and with plugins
 # that the build must refuse. Shows promise B6; ./dev bareroot does so on a Debian that has no more.

@@ -198,9 +198,9 @@ expected "$root" "$lists"
 run 1 "$root" "$lists"
 same 'damaged root'
 grep -qE $'^unreadable  p1:all  .*\t\\(Is a directory\\)$' "$work/out" ||
-    fail 'a directory is not told as unreadable'
+    fail 'a directory is not reported as unreadable'
 grep -qE $'^unreadable  p4:all  .*\t\\(Too many levels of symbolic links\\)$' "$work/out" ||
-    fail 'a loop is not told as unreadable'
+    fail 'a loop is not reported as unreadable'
 [ "$(grep -c '^unreadable ' "$work/out")" -eq 2 ] || fail 'more than two are unreadable'
 
 # What md5sum -c would wait for: a FIFO; and what it passes over: a line that is none.
@@ -209,8 +209,8 @@ mkfifo "$root/fifo"
 printf 'd41d8cd98f00b204e9800998ecf8427e  fifo\nnonsense\n' >"$work/odd/odd.md5sums"
 run 1 "$root" "$work/odd"
 grep -qE $'^unreadable  odd  .*/fifo\t\\(Not a regular file\\)$' "$work/out" ||
-    fail 'a FIFO is not told as unreadable'
-grep -q 'line not understood' "$work/err" || fail 'a malformed line is not told'
+    fail 'a FIFO is not reported as unreadable'
+grep -q 'line not understood' "$work/err" || fail 'a malformed line is not reported'
 
 # No list at all: nothing was checked, and that is no success.
 mkdir "$work/none"
@@ -223,7 +223,7 @@ INTEGRITY_ROOT=$root INTEGRITY_LISTS=x "$weir" run "$work/bad.yaml" >"$work/out"
 code=$?
 [ "$code" -eq 78 ] || fail "bad YAML: exit $code, wanted 78"
 [ "$(grep -c 'bad.yaml:[0-9]*:[0-9]*: pools.report' "$work/err")" -eq 2 ] ||
-    fail "bad YAML: not both errors are told: $(cat "$work/err")"
+    fail "bad YAML: not both errors are reported: $(cat "$work/err")"
 [ ! -s "$work/out" ] || fail 'bad YAML: something was run'
 
 "$weir" check "$example/integrity.yaml" >/dev/null || fail 'integrity.yaml has errors'

@@ -65,7 +65,7 @@ handled() {
     sed -n 's|.*component=work event="ledger".* done=\([0-9]*\).*|\1|p' "$work/log" | tail -n 1
 }
 
-# refused WHAT: the host does not take on the file, and goes on
+# refused WHAT: the host refuses the file, and goes on
 refused() {
     local before
     kill -HUP "$host"
@@ -76,7 +76,7 @@ refused() {
     while (($(handled) == before)); do
         kill -0 "$host" 2>/dev/null || { fail "$1: the host ended"; exit 1; }
     done
-    [[ $(count 'event="configuration reloaded"') == 0 ]] || fail "$1: was taken on"
+    [[ $(count 'event="configuration reloaded"') == 0 ]] || fail "$1: was applied"
 }
 
 # --- every bad file, but those that are wrong by other plugins than ours

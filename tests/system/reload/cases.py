@@ -163,10 +163,10 @@ def an_open_that_never_returns(host):
     os.write(host.gate, b"n")  # for one of the two
     host.until(lambda: 'event="configuration refused"' in host.log(), "it is not refused")
     host.reload("reloaded", base() + passing(""))
-    told = host.log().find('event="configuration refused"')
+    found = host.log().find('event="configuration refused"')
     left = re.search(r'component=new event="did not end in time"', host.log())
     host.check(left, "who was left behind is not named")
-    host.check(told < left.start(), "the refusal was told after the wait")
+    host.check(found < left.start(), "the refusal was logged after the wait")
     host.check(len(re.findall('event="did not end in time"', host.log())) == 1,
                "the next reload waited for it again")
     status = host.ask("GET", "/status")
@@ -258,7 +258,8 @@ def a_pool_that_is_removed_behind_former_workers(host):
         host.works_on()
     host.check('event="configuration reloaded"' not in host.log(), "it has not been waited for")
     os.write(host.gate, b"y" * 64)
-    host.until(lambda: 'event="configuration reloaded"' in host.log(), "it is waited for in vain")
+    host.until(lambda: 'event="configuration reloaded"' in host.log(),
+               "the reload waits for an ended part")
     ending = file("use: changeling.through, size: 2, outputs: {on: sink}")
     host.reload("reloaded", ending.replace("gen.forever", "gen.numbers").replace(
         "to: middle", "to: middle, args: {count: 1}"))

@@ -218,7 +218,7 @@ def spell(rng, node):
 
 
 def the_same_in_other_words(host):
-    """Nothing is opened, and the workers are those of before. The first look may see a descriptor
+    """Nothing is opened, and the workers are those of before. The first check may see a descriptor
     or a thread that the host needs for a moment, so fewer of them are the same."""
     rng = random.Random(7)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal:   a pool with `min_ready` starts, and is taken on by a reload, when as many of its workers
+"""Goal:   a pool with `min_ready` starts, and a reload of it succeeds, when as many of its workers
         are open; the others are tried again, and status, log and /readyz show the pool as degraded
         meanwhile. With fewer, or without the key, the start or the reload is refused. Shows promise
         H15.
@@ -88,7 +88,7 @@ def none_opens(work):
     feed(host, NO, NO, NO)
     host.start(file(", min_ready: 0"))
     code, text = page(host, "/readyz")
-    host.check(code == 503 and "pool db serves nobody: none of its 3 workers is open" in text,
+    host.check(code == 503 and "pool db accepts no messages: none of its 3 workers is open" in text,
                f"/readyz: {code} {text}")
     feed(host, YES)
     host.until(lambda: page(host, "/readyz")[0] == 200, "the backend is back")

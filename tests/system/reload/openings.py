@@ -98,9 +98,9 @@ def too_many_that_never_return(host):
     while "did not open in time" in answer:
         answer = json.dumps(host.reload("refused", file + hogs(STUCK_MAX // 2)))
     answer = json.dumps(host.reload("refused", file + plain(1)))
-    told = re.search(r"(\d+) opens of refused reloads have not returned", answer)
-    host.check(told, answer)
-    stuck = int(told.group(1))
+    found = re.search(r"(\d+) opens of refused reloads have not returned", answer)
+    host.check(found, answer)
+    stuck = int(found.group(1))
     host.check(STUCK_MAX <= stuck <= STUCK_MAX * 3 // 2, f"{stuck} opens have begun")
     goes_on(host)
     os.write(host.gate, b"y" * stuck)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal:   a running host takes on a changed file at SIGHUP, loses nothing and doubles nothing, keeps
+# Goal:   a running host applies a changed file at SIGHUP, loses nothing and doubles nothing, keeps
 #         what it has when the file is wrong, and ends as its signals say. Shows promise R1, promise
 #         R2, promise R3, promise R4, promise R5, promise C5, promise H1, promise H2, promise O3,
 #         promise O5, promise P6, promise L1, promise L2 and promise H6.
@@ -107,7 +107,7 @@ growth_max=16384
 ! grep -q __asan_init "$weir" || growth_max=131072
 ((late - early < growth_max)) || fail "memory grew from $early to $late KiB over 32 reloads"
 grep -q 'event="pool size" path=pools.work field=size from=2 to=8' "$work/log" ||
-    fail "the log does not tell the step from 2 to 8"
+    fail "the log does not show the step from 2 to 8"
 
 # --- a broken file changes nothing and says where
 configure 8 64 1000000000000 20000 'pools2: {}' 'extra: ['
@@ -140,7 +140,7 @@ kill -HUP "$host"
 await 'nothing to do'
 
 # --- a pool's own log level: its lines go, and come back
-tell_ledger() {
+log_ledger() {
     kill -USR2 "$host"
     await 'component=host event="ledger"' "$1"
     grep -c 'component=work event="ledger"' "$work/log"
@@ -153,13 +153,13 @@ await 'path=pools.work field=log.level from=host to=error'
 await 'event="pool added" path=pools.quiet'
 await 'component=reload event="configuration reloaded"' "$generation"
 before=$(grep -c 'component=work event="ledger"' "$work/log")
-[[ $(tell_ledger $((ledgers + 1))) == "$before" ]] || fail "a quiet pool logs information"
+[[ $(log_ledger $((ledgers + 1))) == "$before" ]] || fail "a quiet pool logs information"
 configure 2 64 1000000000000 20000
 kill -HUP "$host"
 await 'path=pools.work field=log.level from=error to=host'
 await 'event="pool removed" path=pools.quiet'
 await 'component=reload event="configuration reloaded"' $((generation + 1))
-[[ $(tell_ledger $((ledgers + 2))) -gt "$before" ]] || fail "the pool's lines do not come back"
+[[ $(log_ledger $((ledgers + 2))) -gt "$before" ]] || fail "the pool's lines do not come back"
 
 # --- a storm: the last content wins
 for size in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -211,7 +211,7 @@ kill -TERM "$host"
 await 'event="stopping"'
 kill -INT "$host"
 finish 75 "INT after TERM"
-grep -q 'event="stopped at once"' "$work/log" || fail "the second signal was not told"
+grep -q 'event="stopped at once"' "$work/log" || fail "the second signal was not logged"
 
 # --- a wrong file at the start
 printf 'version: 1\npools: {work: {use: sink.record, sizes: 2}}\n' >"$work/weir.yaml"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   a reload begins nothing again that it does not change: a finite source that has ended and
         a size that was set at work within the file's range; a size that the file fixes is set
-        again, and the plan tells both. Shows promise R3 and promise R4.
+        again, and the plan shows both. Shows promise R3 and promise R4.
 Method: a real host, asked by its socket; what a source has sent is written down. Every wait is for
         a condition.
 

@@ -68,7 +68,7 @@ class Pool:
         if self.layer == "sink":
             return (f'use: sink.record, args: {{path: "RECORD", batch: 64, '
                     f"spin: {self.spin + self.args}}}, {common}")
-        # `live` is taken on by the workers that are there, `fixed` needs others.
+        # The present workers apply `live`; `fixed` needs others.
         output = "on" if self.behaviour == "through" else "out"
         return (f"use: changeling.{self.behaviour}, args: {{fixed: {self.args}, "
                 f"live: {self.live}}}, outputs: {{{output}: {self.to}}}, {common}")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Goal:   a running host takes on another shape - members, pools, outputs, arguments, restarts - and
+# Goal:   a running host applies another shape - members, pools, outputs, arguments, restarts - and
 #         loses nothing and doubles nothing; a worker that does not open changes nothing, and does
 #         not keep the host from ending. Shows promise R1, promise R2, promise R3, promise R5,
 #         promise R7, promise O5, promise O6 and promise H1.
@@ -205,7 +205,7 @@ let_in
 turn_away
 await 'event="configuration refused".* generation=1 '
 count 'pools.first.use: first#[0-9]* failed to open: .* the gate stays shut' >"$work/told"
-[[ $(<"$work/told") == 1 ]] || fail "the log does not tell which pool did not open"
+[[ $(<"$work/told") == 1 ]] || fail "the log does not name the pool that did not open"
 await_work end
 reload_refused "${simple[@]}" "$(pass first new)" "$(record end)" "$(record new none/new)"
 reload_refused "${simple[@]}" "$(pass first end)" "$(record end none/end)"
@@ -239,7 +239,7 @@ stop "reloads asked for while one waits"
 check_numbers "reloads asked for while one waits" first 2
 (($(count 'event="configuration reloaded"') == 2)) || fail "more than one more reload"
 
-# --- a dispatcher of a refused file goes again; one that stays gets more threads and fewer; one
+# --- a dispatcher of a refused file leaves again; one that stays gets more threads and fewer; one
 # --- that no file names any more goes, when its pool has moved elsewhere
 configure 'pools:' "$(record end)"
 start
@@ -284,7 +284,7 @@ done
 await_work end
 stop "another source takes over"
 check_numbers "another source takes over" first 2
-(($(count 'event="source args"') == 5)) || fail "the log does not tell of the source's arguments"
+(($(count 'event="source args"') == 5)) || fail "the log does not show the source's arguments"
 
 # --- outputs and the source lead elsewhere, to pools that come and go
 configure "${simple[@]}" "$(pass first end)" "$(record end)"
@@ -371,9 +371,9 @@ await 'component=new.* event="at the gate"' 2
 kill -TERM "$host"
 finish 75 "TERM while a worker opens"
 (($(count 'component=new event="did not end in time".* effect="left behind"') > 0)) ||
-    fail "the log does not tell who was left behind"
-(($(count 'component=host event="ended" exit=75') == 1)) || fail "the end was not told"
-(($(count 'event="configuration reloaded"') == 0)) || fail "a reload was told that was none"
+    fail "the log does not name the part that was left behind"
+(($(count 'component=host event="ended" exit=75') == 1)) || fail "the end was not logged"
+(($(count 'event="configuration reloaded"') == 0)) || fail "a reload was logged that was none"
 
 # --- TERM while a reload waits for the end of a pool that it removed, and that never ends
 configure 'sources: {numbers: {use: gen.numbers, args: {count: 5}, to: old}}' 'pools:' \
@@ -386,8 +386,8 @@ until [[ -n $(field fresh accepted) ]]; do dump; done
 kill -TERM "$host"
 finish 75 "TERM while a pool drains"
 (($(count 'component=old event="did not end in time".* effect="left behind"') > 0)) ||
-    fail "the log does not tell which pool was left behind"
-[[ $(field old in_hand) == 2 ]] || fail "the log does not tell what was left in hand"
+    fail "the log does not name the pool that was left behind"
+[[ $(field old in_hand) == 2 ]] || fail "the log does not show the messages in hand"
 [[ $(field host balance) == exact ]] || fail "TERM while a pool drains: the ledger is wrong"
 
 # --- and the same with a second signal
@@ -401,7 +401,7 @@ kill -TERM "$host"
 await 'event="stopping"'
 kill -INT "$host"
 finish 75 "INT after TERM while a worker opens"
-(($(count 'event="stopped at once"') == 1)) || fail "the second signal was not told"
+(($(count 'event="stopped at once"') == 1)) || fail "the second signal was not logged"
 
 ((failures == 0)) || exit 1
 echo "reshape: all as promised"

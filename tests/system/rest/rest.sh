@@ -4,7 +4,7 @@
 # Method: the kernel counts how often each thread has gone to sleep. The host, with a control socket
 #         and a watch on its file, is left alone until an interval has passed in which none did. The
 #         interval is longer than the time between two beats, so one that beats leaves none; more
-#         time only gives more chances. Then it takes on a changed file, rests again, and ends.
+#         time only gives more chances. Then it applies a changed file, rests again, and ends.
 #
 #     rest.sh WEIR PLUGINS
 set -uo pipefail

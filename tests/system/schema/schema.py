@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Goal: the JSON Schema that `weir schema` prints accepts what the checker accepts, and refuses
-what can be told without knowing the whole file; the committed pages are those of the tables.
+"""Goal: the JSON Schema that `weir schema` prints accepts all files that the checker accepts, and
+refuses all mistakes that show without the whole file; the committed pages are those of the tables.
 
 Method: python3-jsonschema over every file of tests/config and examples, over files changed in one
 place each, whose verdict is compared with the checker's, and a comparison of the pages.
-What the schema cannot tell is listed in tests/config/beyond_a_schema.txt, which is tested too.
+Mistakes that the schema cannot find are listed in tests/config/beyond_a_schema.txt, which is
+tested too.
 
 Usage: schema.py WEIR TEST_CONFIG_SCHEMA PLUGINS
 """

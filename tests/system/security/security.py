@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal:   another user of the machine, and whoever writes a file that the host reads, gets no code
+"""Goal:   another user of the machine, and the author of a file that the host reads, gets no code
         run, no secret and no terminal, and cannot hold the host up. Shows promise T1,
         promise T2, promise T3, promise T4 and promise T5.
 Method: real hosts and real attacks. Run as root, the attacker is user 65534 and the host root; a
@@ -195,9 +195,9 @@ def test_what_others_may_write_to_is_not_obeyed_by_root():
             for more in (0o020, 0o002):
                 os.chmod(path, mode | more)
                 answer = here.weir_with("check", here.file)
-                told = b"others than its owner may write to " in answer.stderr and \
+                found = b"others than its owner may write to " in answer.stderr and \
                     what + b" (chmod go-w)" in answer.stderr
-                check(told and answer.returncode == (78 if IS_ROOT else 0), f"{path}: {answer}")
+                check(found and answer.returncode == (78 if IS_ROOT else 0), f"{path}: {answer}")
                 answer = here.weir_with("check", here.file, user=as_nobody())
                 check(answer.returncode == 0 and b"warning: others than its owner" in answer.stderr,
                       f"{path}, warned: {answer}")
@@ -267,7 +267,7 @@ def test_term_ends_a_start_at_every_moment():
             here.begin(XDG_RUNTIME_DIR=ours)
             until(lambda: os.path.exists(here.socket) and b"at the gate" in here.text())
             check(here.stop(number) == 75, f"while a worker opens: {here.text()}")
-            check(b"weir: stopped during the start" in here.text(), f"told: {here.text()}")
+            check(b"weir: stopped during the start" in here.text(), f"found: {here.text()}")
             check(not os.path.exists(here.socket) and leftovers(ours) == [], "left behind")
 
 

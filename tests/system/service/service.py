@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Goal: a host tells the service manager when it is ready, reloads and stops, and sends a beat only
+Goal: a host notifies the service manager when it is ready, reloads and stops, and sends a beat only
 while its dispatchers make progress; the unit file is one that systemd takes. Shows promise R19.
 Method: a stand-in for the manager's socket, by path and by an abstract name. A FIFO without a
 writer blocks all threads of a dispatcher. systemd-analyze, where it is installed, reads the unit.
@@ -124,7 +124,7 @@ class Service(unittest.TestCase):
         return subprocess.run([WEIR, *arguments, "--control", f"{self.folder}/control"],
                               capture_output=True, text=True, check=False)
 
-    def test_start_reload_and_stop_are_told(self):
+    def test_start_reload_and_stop_are_reported(self):
         self.start(IDLE.replace("SIZE", "2"), more=", shutdown_timeout: 70s")
         ready = self.manager.wait("READY")
         self.assertEqual("generation 1, pools 1, sources 0", ready["STATUS"])

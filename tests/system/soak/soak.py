@@ -43,7 +43,7 @@ class Soak(Storm):
         self.log_sizes = []
 
     def scale(self):
-        """Not to nothing: a reload that then removes the pool would wait for it in vain."""
+        """Not to nothing: a reload that then removes the pool would wait until its time-out."""
         flat = [name for name, pool in self.shape.pools.items() if not pool.members]
         if not flat:
             return

@@ -114,7 +114,7 @@ def not_for_ever(work):
     text = host.process.stdout.read()
     every = "".join(f"{i}\n" for i in range(FEW)).encode()
     host.check(every.startswith(text) and len(text) + int(lost[1]) >= len(every),
-               f"{len(text)} were written, {lost[1]} told as lost of {len(every)}")
+               f"{len(text)} were written, {lost[1]} reported as lost of {len(every)}")
 
 
 def main():

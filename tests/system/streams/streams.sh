@@ -38,8 +38,8 @@ ends() {
     ((code == $2)) || fail "$1: exit code $code, not $2: $(cat log)"
 }
 
-# tells WHAT REASON: why nothing could be printed, once, and that something was lost
-tells() {
+# reports WHAT REASON: why nothing could be printed, once, and that something was lost
+reports() {
     [[ $(grep -c "\"standard output cannot be written\".*\"reason\":\"$2\"" log) == 1 ]] ||
         fail "$1: the log does not say $2 once: $(cat log)"
     grep -q '"printed text was lost"' log || fail "$1: the log does not say what was lost"
@@ -51,18 +51,18 @@ grep -q '^checked 1 file,' out || fail "nothing was printed: $(cat out)"
 
 "$weir" run print.yaml >/dev/full 2>log
 ends 'a full disk' 74
-tells 'a full disk' 'No space left on device'
+reports 'a full disk' 'No space left on device'
 
 mkfifo pipe
-exec 3<>pipe 4>pipe 3>&- # who read has left
+exec 3<>pipe 4>pipe 3>&- # the reader has left
 "$weir" run print.yaml 2>log >&4
 ends 'no reader' 74
-tells 'no reader' 'Broken pipe'
+reports 'no reader' 'Broken pipe'
 exec 4>&-
 
 "$weir" run print.yaml 2>log >&-
 ends 'closed output' 74
-tells 'closed output' 'Bad file descriptor'
+reports 'closed output' 'Bad file descriptor'
 
 "$weir" run silent.yaml 2>log >&-
 ends 'closed output, and nothing to print' 0
@@ -87,7 +87,7 @@ for descriptor in 0 1 2; do
 done
 kill -TERM $host
 wait $host
-ends 'told to end' 0
+ends 'stopped' 0
 host=
 
 ((failures == 0)) && echo 'all as expected'

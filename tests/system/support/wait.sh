@@ -7,7 +7,7 @@
 wait_limit_s=$(((${WEIR_TEST_WAIT_LIMIT_MS:-0} + 999) / 1000))
 exec {wait_pipe}<> <(:)
 
-# wait_more BEGAN WHAT: pauses between two looks of a wait that began when SECONDS was BEGAN. Past
+# wait_more BEGAN WHAT: pauses between two checks of a wait that began when SECONDS was BEGAN. Past
 # the limit it calls the test's `fail` and ends the test.
 wait_more() {
     if ((wait_limit_s > 0 && SECONDS - $1 > wait_limit_s)); then

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Goal:   with `host.watch` a running host takes on its changed files by itself, in whatever way
+# Goal:   with `host.watch` a running host applies its changed files by itself, in whatever way
 #         they were changed and whichever of them it was, once for each change; without it never.
 #         Shows promise R9.
 # Method: each row changes the mailbox of a pool to a new number, in the way of some tool, and waits
-#         for the log to tell of that number. At the end there must have been as many reloads as
+#         for the log to show that number. At the end there must have been as many reloads as
 #         rows. Between changes of one step each, which no load can make two of, what the watch saw
 #         is counted exactly.
 #
@@ -158,7 +158,7 @@ put
 took_on "right again"
 [[ $(seen) == $((before + 2)) ]] || fail "a wrong file was looked at more than once"
 
-# --- the directory itself is replaced: no hint tells of what happens in the new one
+# --- the directory itself is replaced: no hint comes for changes in the new one
 cp -r "$etc" "$work/fresh"
 mv "$etc" "$work/old" && mv "$work/fresh" "$etc"
 next
@@ -179,7 +179,7 @@ next
 put
 kill -HUP "$host"
 took_on "watches again"
-[[ $(seen) == "$before" ]] || fail "it watches what it was told not to"
+[[ $(seen) == "$before" ]] || fail "it watches although watch is off"
 next
 put
 took_on "watched again"

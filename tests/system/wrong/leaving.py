@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal:   code of a plugin that ends the process is told, with the place of its worker, and the
+"""Goal:   code of a plugin that ends the process is reported, with the place of its worker, and the
         host ends with 70: also when several workers do so at once, and while the host starts, when
         nothing of it stays behind. Shows promise B9.
 Method: real hosts whose workers all leave at their first message, or as they open. Each way of
@@ -35,10 +35,10 @@ def leave(behaviour):
                                      behaviour=behaviour))
         host = subprocess.run([WEIR, "run", file], capture_output=True, check=False, text=True,
                               env={**os.environ, "WEIR_PLUGIN_TMP": copies})
-        told = [line for line in host.stderr.splitlines() if line.startswith("weir: ")]
+        found = [line for line in host.stderr.splitlines() if line.startswith("weir: ")]
         left = os.listdir(copies) + [name for name in os.listdir(folder) if name == "control"]
-        if host.returncode == EX_SOFTWARE and len(told) == 1 and not left and \
-                f"behaviour={behaviour} worker=" in told[0] and \
+        if host.returncode == EX_SOFTWARE and len(found) == 1 and not left and \
+                f"behaviour={behaviour} worker=" in found[0] and \
                 (behaviour == "leave_open" or 'component=host event="ledger"' in host.stderr):
             return ""
         return f"{behaviour}: exit {host.returncode}, left {left}:\n{host.stderr}"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Goal: a plugin that is wrong harms nobody but itself: `weir check` says what is wrong with it, a
 host at work says the same at a reload and serves the next message as it did the one before, and
-what a plugin does wrong at work is told with whose it was while the ledger balances. Shows promise
+a fault at work is reported with the plugin while the ledger balances. Shows promise
 B9; also promise B1, promise B2, promise B7, promise C5, promise R2 and promise V3.
 
 Method: one row for each fault. `weir check` looks at a file that names the plugin; a host that
-reads lines from a FIFO is told to take the file on, is given a line that the plugin must handle, if
+reads lines from a FIFO gets a HUP for the new file, is given a line that the plugin must handle, if
 it came so far, and then a line for a plugin with nothing wrong, which must be heard. Plugins that
 never return, or end the host, have a host of their own. Nothing waits for time, but where Weir
 itself is to reach a time-out. The table of what was said is docs/wrong-plugins.md.
@@ -37,22 +37,23 @@ E_MACHINE = 18  # offset in an ELF header
 EM_S390 = 22
 
 PAGE_HEAD = """\
-<!-- Written by tests/system/wrong/wrong.py --write, from what it saw. -->
+<!-- Written by tests/system/wrong/wrong.py --write from its results. -->
 
 # Plugins that are wrong
 
-The effect of each fault of a plugin: `weir check` says so before anything runs; a host at work
-that reloads it (`HUP`) refuses the whole file and keeps its configuration. Faults that show
-only at work are logged once, with pool, worker, plugin and consequence, and then are counted as
-`misuses` in the lines of the ledger. In each row the host then served the next message, unless the
-last column says otherwise, and its ledger balanced.
+This page shows the effect of each fault of a plugin. `weir check` reports a fault before anything
+runs. A running host that reloads (`HUP`) a file with such a plugin refuses the whole file and keeps
+its configuration. A fault that shows only at run time is logged once, with pool, worker, plugin and
+consequence, and then counted as `misuses` in the lines of the ledger. In each row the host then
+served the next message, unless the last column says otherwise, and its ledger balanced.
 
-A new plugin is loaded in a process of its own first, and every `check` is called in one. So a
-constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
-seconds) without harm to a host at work. A crash in another callback ends the host, which says whose
-it was: plugins share its memory, and the extent of the damage is unknown. When a plugin has
-overwritten memory of the host and the host's own code stumbles over that, the line says `in the
-host itself` and names the last callback of the thread, which may be another one's.
+A new plugin is first loaded in a process of its own, and every `check` is called in such a process.
+So a constructor or a `check` may crash, end the program or never return (`WEIR_PLUGIN_TIMEOUT`, 5
+seconds) without harm to a running host. A crash in another callback ends the host, because plugins
+share its memory and the extent of the damage is unknown; the last line of the log names the plugin.
+When a plugin has overwritten memory of the host, and the host's own code crashes later, the line
+says `in the host itself` and names the last callback of the thread, which may be that of another
+plugin.
 
 | fault | `weir check` | a running host | served on |
 |---|---|---|---|
@@ -139,10 +140,10 @@ AT_WORK = [
         host=r"emitted on an output that its behaviour does not declare.* value=5 ", marked=True),
 ]
 FORGETFUL = Row("never settles what it keeps", "unruly.keep",
-                host=r"ended and had not settled what it kept", marked=True,
+                host=r"ended before it settled a kept message", marked=True,
                 more=", remove: {timeout: 100ms}")
 LATE = Row("sends after `close` from a thread of its own", "late.run",
-           host=r"the sender is told CLOSED", marked=True)
+           host=r"the sender gets CLOSED", marked=True)
 OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
                   r"sample\.so: is no shared object", marked=True)
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
@@ -173,7 +174,7 @@ ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
 # --- the stage ------------------------------------------------------------------------------------
 
 class Pipe:
-    """Keeps the lines of a stream as they come; whoever waits for one is woken by it."""
+    """Keeps the lines of a stream as they come; a line wakes the test that waits for it."""
 
     def __init__(self, stream):
         self.changed = threading.Condition()
@@ -473,7 +474,7 @@ class Wrong(unittest.TestCase):
         self.host.configure_row(LATE, size=0)
         self.accept()
         said = self.host.out.lines[self.host.out.await_line("^late [A-Z]+$")]
-        LATE.said_host = "the sender is told " + said.split()[1]
+        LATE.said_host = "the sender gets " + said.split()[1]
         self.assertRegex(LATE.said_host, LATE.host)
         self.served(LATE)
         self.put_back()

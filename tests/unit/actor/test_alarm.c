@@ -206,7 +206,7 @@ static void test_message_not_sent_yet_is_freed_by_cancel_and_end(void)
 #define TRIES_MAX 1000
 
 /* The last refusal that the worker got; written in its turns, read after a note. */
-struct told {
+struct returned {
     struct weir_undelivered what;
     struct order order; /* of the message, which was still readable */
     uint64_t timer;     /* that was armed */
@@ -217,19 +217,19 @@ struct told {
 /* A worker that sends later to a pool of size 0. */
 struct refusal {
     struct fixture f;
-    struct told told;
+    struct returned returned;
     struct probe *other;
-    struct pool *nobody;
+    struct pool *empty;
 };
 
 static int send_later_to(struct weir_self *self, struct probe *probe,
                          const struct weir_message *message)
 {
-    struct told *told = probe->context;
+    struct returned *returned = probe->context;
     struct weir_message *later = probe_message(self, (struct order){ .id = 5 });
 
-    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 30, &told->timer),
-                    0);
+    CU_ASSERT_EQUAL(
+        weir_send_after(self, probe_order(message)->argument, later, 30, &returned->timer), 0);
     return WEIR_DONE;
 }
 
@@ -247,11 +247,11 @@ static int send_later_with_origin(struct weir_self *self, struct probe *probe,
 static int send_again_at_once(struct weir_self *self, struct probe *probe,
                               const struct weir_message *message)
 {
-    struct told *told = probe->context;
+    struct returned *returned = probe->context;
     struct weir_message *later = probe_message(self, (struct order){ .id = AT_ONCE });
 
-    CU_ASSERT_EQUAL(weir_send_after(self, probe_order(message)->argument, later, 0, &told->timer),
-                    0);
+    CU_ASSERT_EQUAL(
+        weir_send_after(self, probe_order(message)->argument, later, 0, &returned->timer), 0);
     return WEIR_DONE;
 }
 
@@ -264,11 +264,11 @@ static struct probe *probe_of(void *state)
 static int handle_beside(struct weir_self *self, struct probe *probe,
                          const struct weir_message *message)
 {
-    struct told *told = probe->context;
+    struct returned *returned = probe->context;
 
     (void)self;
     (void)message;
-    told->tries_before_beside = told->tries;
+    returned->tries_before_beside = returned->tries;
     return WEIR_DONE;
 }
 
@@ -276,23 +276,24 @@ static int handle_beside(struct weir_self *self, struct probe *probe,
 static void try_at_once(struct weir_self *self, struct probe *probe, weir_pid to)
 {
     const struct order beside = { .act = handle_beside, .id = BESIDE };
-    struct told *told = probe->context;
+    struct returned *returned = probe->context;
 
-    if (told->tries++ == 0)
+    if (returned->tries++ == 0)
         CU_ASSERT_EQUAL(weir_send(self, weir_pid_of(self), probe_message(self, beside)), 0);
-    if (told->tries < TRIES_MAX)
+    if (returned->tries < TRIES_MAX)
         CU_ASSERT_EQUAL(
-            weir_send_after(self, to, probe_message(self, told->order), 0, &told->timer), 0);
+            weir_send_after(self, to, probe_message(self, returned->order), 0, &returned->timer),
+            0);
 }
 
 static void note_undelivered(struct weir_self *self, void *state, const struct weir_undelivered *it)
 {
     struct probe *probe = probe_of(state);
-    struct told *told = probe->context;
+    struct returned *returned = probe->context;
 
-    told->what = *it;
-    told->order = *probe_order(it->message);
-    if (told->order.id == AT_ONCE)
+    returned->what = *it;
+    returned->order = *probe_order(it->message);
+    if (returned->order.id == AT_ONCE)
         try_at_once(self, probe, it->to);
     probe_note(probe, UNDELIVERED);
 }
@@ -306,25 +307,25 @@ static void note_settled(struct weir_self *self, void *state, const struct weir_
     probe_note(probe_of(state), SETTLED);
 }
 
-static void refuse_begin(struct refusal *r, bool is_told)
+static void refuse_begin(struct refusal *r, bool has_callback)
 {
     struct fixture *f = &r->f;
 
     memset(r, 0, sizeof *r);
     f->probe = probe_create();
-    f->probe->behaviour.undelivered = is_told ? note_undelivered : NULL;
+    f->probe->behaviour.undelivered = has_callback ? note_undelivered : NULL;
     f->probe->behaviour.settled = note_settled;
-    f->probe->context = &r->told;
+    f->probe->context = &r->returned;
     rig_init(&f->rig, 1, 0);
     f->pool = rig_workers(&f->rig, f->probe, "pool", 1, 2);
     f->markers = 10000;
     r->other = probe_create();
-    r->nobody = rig_workers(&f->rig, r->other, "nobody", 0, 1);
+    r->empty = rig_workers(&f->rig, r->other, "empty", 0, 1);
 }
 
 static void refuse_finish(struct refusal *r)
 {
-    CU_ASSERT_TRUE(rig_end(&r->f.rig, r->nobody, NULL));
+    CU_ASSERT_TRUE(rig_end(&r->f.rig, r->empty, NULL));
     finish(&r->f);
     probe_destroy(r->other);
 }
@@ -335,19 +336,19 @@ static bool has_full(void *context)
 }
 
 /* promise A17 */
-static void test_owner_is_told_what_was_refused_when_due(void)
+static void test_owner_is_notified_of_a_message_refused_when_due(void)
 {
     struct refusal r;
 
     refuse_begin(&r, true);
-    order(&r.f, send_later_to, r.nobody->pid);
+    order(&r.f, send_later_to, r.empty->pid);
     rig_advance(&r.f.rig, 30);
     CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, 1));
     CU_ASSERT_EQUAL(rig_dead(r.f.pool, DEAD_FULL), 1);
-    CU_ASSERT_EQUAL(r.told.what.timer, r.told.timer);
-    CU_ASSERT_EQUAL(r.told.what.to, r.nobody->pid);
-    CU_ASSERT_EQUAL(r.told.what.status, WEIR_EFULL);
-    CU_ASSERT_EQUAL(r.told.order.id, 5);
+    CU_ASSERT_EQUAL(r.returned.what.timer, r.returned.timer);
+    CU_ASSERT_EQUAL(r.returned.what.to, r.empty->pid);
+    CU_ASSERT_EQUAL(r.returned.what.status, WEIR_EFULL);
+    CU_ASSERT_EQUAL(r.returned.order.id, 5);
     rig_advance(&r.f.rig, 100);
     order(&r.f, probe_done, 0);
     CU_ASSERT_EQUAL(probe_times(r.f.probe, UNDELIVERED), 1);
@@ -355,7 +356,7 @@ static void test_owner_is_told_what_was_refused_when_due(void)
 }
 
 /* promise A17 */
-static void test_owner_is_told_that_nobody_is_there(void)
+static void test_owner_is_notified_of_an_unknown_receiver(void)
 {
     struct refusal r;
 
@@ -364,7 +365,7 @@ static void test_owner_is_told_that_nobody_is_there(void)
     rig_advance(&r.f.rig, 30);
     CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, 1));
     CU_ASSERT_EQUAL(rig_dead(r.f.pool, DEAD_NO_TARGET), 1);
-    CU_ASSERT_EQUAL(r.told.what.status, WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(r.returned.what.status, WEIR_EUNKNOWN);
     refuse_finish(&r);
 }
 
@@ -374,21 +375,21 @@ static void test_owner_that_tries_again_at_once_does_other_things_too(void)
     struct refusal r;
 
     refuse_begin(&r, true);
-    order(&r.f, send_again_at_once, r.nobody->pid);
+    order(&r.f, send_again_at_once, r.empty->pid);
     CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, UNDELIVERED, TRIES_MAX));
     order(&r.f, probe_done, 0);
     CU_ASSERT_EQUAL(probe_times(r.f.probe, BESIDE), 1);
-    CU_ASSERT_TRUE(r.told.tries_before_beside < TRIES_MAX);
+    CU_ASSERT_TRUE(r.returned.tries_before_beside < TRIES_MAX);
     refuse_finish(&r);
 }
 
 /* promise A17 */
-static void test_message_with_an_origin_is_told_by_settled_alone(void)
+static void test_message_with_an_origin_is_reported_by_settled_alone(void)
 {
     struct refusal r;
 
     refuse_begin(&r, true);
-    order(&r.f, send_later_with_origin, r.nobody->pid);
+    order(&r.f, send_later_with_origin, r.empty->pid);
     rig_advance(&r.f.rig, 30);
     CU_ASSERT_TRUE(rig_noted(&r.f.rig, r.f.probe, SETTLED, 1));
     order(&r.f, probe_done, 0);
@@ -401,7 +402,7 @@ static void test_message_refused_when_due_is_dead_full(void)
     struct refusal r;
 
     refuse_begin(&r, false);
-    order(&r.f, send_later_to, r.nobody->pid);
+    order(&r.f, send_later_to, r.empty->pid);
     rig_advance(&r.f.rig, 30);
     CU_ASSERT_TRUE(rig_wait(&r.f.rig, has_full, r.f.pool));
     refuse_finish(&r);
@@ -417,10 +418,10 @@ int main(void)
         { "sent later", test_message_sent_later_comes_once_from_its_sender },
         { "not sent", test_message_not_sent_yet_is_freed_by_cancel_and_end },
         { "full", test_message_refused_when_due_is_dead_full },
-        { "told", test_owner_is_told_what_was_refused_when_due },
-        { "nobody", test_owner_is_told_that_nobody_is_there },
+        { "returned", test_owner_is_notified_of_a_message_refused_when_due },
+        { "empty", test_owner_is_notified_of_an_unknown_receiver },
         { "again at once", test_owner_that_tries_again_at_once_does_other_things_too },
-        { "origin", test_message_with_an_origin_is_told_by_settled_alone },
+        { "origin", test_message_with_an_origin_is_reported_by_settled_alone },
         CU_TEST_INFO_NULL,
     };
 

@@ -166,7 +166,7 @@ static int stop(struct weir_self *self, struct probe *probe, const struct weir_m
     return WEIR_STOP;
 }
 
-static void tell(struct fixture *f, probe_act *act, uint64_t argument)
+static void give_order(struct fixture *f, probe_act *act, uint64_t argument)
 {
     const struct order order = { .act = act, .id = 100, .argument = argument };
 
@@ -176,7 +176,7 @@ static void tell(struct fixture *f, probe_act *act, uint64_t argument)
 /* Has a child that waits inside its first message, with two more in its mailbox. */
 static void have_one(struct fixture *f)
 {
-    tell(f, spawn_one, (uint64_t)(uintptr_t)probe_wait);
+    give_order(f, spawn_one, (uint64_t)(uintptr_t)probe_wait);
     CU_ASSERT_TRUE(gate_await(&f->child->gate, 1));
 }
 
@@ -211,7 +211,7 @@ static void test_stopped_child_finishes_what_it_accepted(void)
     reading = rig_ledger(f.pool);
     CU_ASSERT_EQUAL(reading.accepted, 4); /* one of the parent's, three of the child's */
     CU_ASSERT_EQUAL(reading.queued, 2);
-    tell(&f, end_it, false);
+    give_order(&f, end_it, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, STATUS, 1));
     CU_ASSERT_EQUAL(rig_send(&f.rig, atomic_load(&f.pid), (struct order){ .id = 4 }), 0);
     gate_open(&f.child->gate);
@@ -221,7 +221,7 @@ static void test_stopped_child_finishes_what_it_accepted(void)
     CU_ASSERT_EQUAL(probe_times(f.child, 3), 1);
     CU_ASSERT_EQUAL(rig_send(&f.rig, atomic_load(&f.pid), (struct order){ .id = 5 }),
                     WEIR_ETERMINATED);
-    tell(&f, end_it, false);
+    give_order(&f, end_it, false);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, STATUS + (uint64_t)-WEIR_EUNKNOWN, 1));
     finish(&f);
 }
@@ -233,7 +233,7 @@ static void test_child_that_is_stopped_now_ends_behind_its_message(void)
 
     begin(&f);
     have_one(&f);
-    tell(&f, end_it, true);
+    give_order(&f, end_it, true);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, STATUS, 1));
     gate_open(&f.child->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_SHUTDOWN, 1));
@@ -253,7 +253,7 @@ static void test_killed_child_ends_as_a_failure(void)
 
     begin(&f);
     have_one(&f);
-    tell(&f, kill_it, 0);
+    give_order(&f, kill_it, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, STATUS, 1));
     gate_open(&f.child->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_KILL, 1));
@@ -280,9 +280,9 @@ static void expect_children_end_before_the_next_open(probe_act *how)
 
     begin(&f);
     have_one(&f);
-    tell(&f, how, 0);
+    give_order(&f, how, 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_between_two_lives, &f));
-    tell(&f, NULL, 0);
+    give_order(&f, NULL, 0);
     CU_ASSERT_EQUAL(atomic_load(&f.parent->opened), 1); /* the child is held, and so is the place */
     gate_open(&f.child->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened, &twice));
@@ -306,7 +306,7 @@ static void test_children_of_a_worker_that_stops_end_before_the_next_opens(void)
 }
 
 /* The parent has sent a signal to the child, which waits in its handler. */
-static bool is_told(void *context)
+static bool has_noted_end(void *context)
 {
     struct fixture *f = context;
     struct actor *child = actor_find(f->rig.runtime, atomic_load(&f->pid));
@@ -322,7 +322,7 @@ static void test_children_of_a_removed_worker_finish_first(void)
     begin(&f);
     have_one(&f);
     rig_close(&f.rig, f.pool);
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_told, &f));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_noted_end, &f));
     CU_ASSERT_EQUAL(atomic_load(&f.parent->closed), 0);
     gate_open(&f.child->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.child, 3, 1));
@@ -336,7 +336,7 @@ static void test_linked_child_takes_its_parent_along(void)
     struct opens twice = { &f, 2 };
 
     begin(&f);
-    tell(&f, spawn_linked, 0);
+    give_order(&f, spawn_linked, 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened, &twice));
     finish(&f);
 }
@@ -348,7 +348,7 @@ static void test_child_that_cannot_open_ends_and_says_why(void)
 
     begin_with(&f, 1); /* it lives until its parent watches it and has sent to it */
     atomic_store(&f.refuses, true);
-    tell(&f, spawn_one, 0);
+    give_order(&f, spawn_one, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, DOWN + WEIR_END_CRASH, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_TERMINATED), 3);
@@ -383,7 +383,7 @@ static void test_children_do_not_stand_too_deep(void)
     struct fixture f;
 
     begin(&f);
-    tell(&f, go_deeper, 0);
+    give_order(&f, go_deeper, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, TRIES + WEIR_CHILDREN_DEPTH_MAX, 1));
     finish(&f);
 }
@@ -410,10 +410,10 @@ static void test_no_more_children_than_the_budget(void)
     struct opens twice = { &f, 2 };
 
     begin(&f);
-    tell(&f, spawn_many, 0);
+    give_order(&f, spawn_many, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, TRIES, 1));
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_opened, &twice)); /* all of them have ended */
-    tell(&f, spawn_one, 0);                               /* and new ones may be made */
+    give_order(&f, spawn_one, 0);                         /* and new ones may be made */
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.child, 3, 1));
     finish(&f);
 }
@@ -444,7 +444,7 @@ static void test_wrong_options_make_nobody(void)
     struct fixture f;
 
     begin(&f);
-    tell(&f, spawn_wrong, 0);
+    give_order(&f, spawn_wrong, 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.parent, TRIES, 1));
     finish(&f);
 }
@@ -502,7 +502,7 @@ static void test_child_that_waits_for_room_looks_where_its_output_leads_now(void
     options.outputs = &binding;
     f.pool = rig_pool(&f.rig, &options);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    tell(&f, spawn_one, (uint64_t)(uintptr_t)emit_once);
+    give_order(&f, spawn_one, (uint64_t)(uintptr_t)emit_once);
     CU_ASSERT_TRUE(rig_wait(&f.rig, holds_one, &f));
     bind(&f, now->pid);
     CU_ASSERT_TRUE(rig_noted(&f.rig, free_one, 77, 1));

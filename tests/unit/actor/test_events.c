@@ -155,7 +155,7 @@ static void test_each_subscriber_gets_each_event_once(void)
 }
 
 /* promise A8 */
-static void test_owner_is_told_of_the_first_and_the_last_subscriber(void)
+static void test_owner_is_notified_of_the_first_and_the_last_subscriber(void)
 {
     struct fixture f;
 
@@ -322,7 +322,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "once", test_each_subscriber_gets_each_event_once },
-        { "audience", test_owner_is_told_of_the_first_and_the_last_subscriber },
+        { "audience", test_owner_is_notified_of_the_first_and_the_last_subscriber },
         { "incarnation", test_subscription_ends_with_the_incarnation },
         { "owner", test_event_has_one_owner_and_its_number_ends_with_it },
         { "pool", test_pool_gives_an_event_to_one_worker_or_to_all },

@@ -201,7 +201,7 @@ static int reply_late(struct weir_self *self, struct probe *probe,
 }
 
 /* promise S13 */
-static void test_late_reply_is_told_why(void)
+static void test_late_reply_gets_the_reason(void)
 {
     struct fixture f;
 
@@ -252,7 +252,7 @@ int main(void)
         { "expired", test_expired_request_never_begins },
         { "cancelled", test_cancelled_request_never_begins },
         { "requester failed", test_request_of_a_failed_requester_never_begins },
-        { "late reply", test_late_reply_is_told_why },
+        { "late reply", test_late_reply_gets_the_reason },
         { "notes", test_notes_are_found_until_they_are_taken },
         CU_TEST_INFO_NULL,
     };

@@ -100,12 +100,12 @@ static struct message *look_at(struct fixture *f, weir_pid pid, const char *cons
 
 static void expect(const struct message *answer, const char *item, const char *value)
 {
-    const char *told = weir_inspected(&answer->public, item);
+    const char *inspected = weir_inspected(&answer->public, item);
 
-    CU_ASSERT_PTR_NOT_NULL(told);
-    if (told && strcmp(told, value) != 0)
-        fprintf(stderr, "%s is %s, and should be %s\n", item, told, value);
-    CU_ASSERT_TRUE(told && strcmp(told, value) == 0);
+    CU_ASSERT_PTR_NOT_NULL(inspected);
+    if (inspected && strcmp(inspected, value) != 0)
+        fprintf(stderr, "%s is %s, and should be %s\n", item, inspected, value);
+    CU_ASSERT_TRUE(inspected && strcmp(inspected, value) == 0);
 }
 
 static uint32_t count_items(const struct message *answer)
@@ -183,7 +183,7 @@ static void test_only_the_items_that_are_asked_for(void)
 }
 
 /* promise A9 */
-static void test_same_items_are_told_by_one_look(void)
+static void test_same_items_are_reported_by_one_look(void)
 {
     static const char *const one[] = { "queued", NULL };
     static const char *const other[] = { "done", NULL };
@@ -259,7 +259,7 @@ static int keep(struct weir_self *self, struct probe *probe, const struct weir_m
 }
 
 /* promise A9 */
-static void test_worker_at_in_hand_tells_what_it_has(void)
+static void test_worker_at_in_hand_reports_its_messages(void)
 {
     struct message *answer;
     struct fixture f;
@@ -321,7 +321,7 @@ static void test_pool_answers_for_itself_with_its_figures(void)
 /* --- who cannot be answered ----------------------------------------------------------------- */
 
 /* promise A9 */
-static void test_one_that_has_ended_is_told_at_once(void)
+static void test_one_that_has_ended_is_reported_at_once(void)
 {
     struct fixture f;
     uint64_t reference;
@@ -336,7 +336,7 @@ static void test_one_that_has_ended_is_told_at_once(void)
 }
 
 /* promise A9 */
-static void test_one_that_ends_meanwhile_is_told(void)
+static void test_one_that_ends_meanwhile_is_reported(void)
 {
     struct standalone_options options = { .name = "lone", .wiring = wiring_create(1) };
     struct executor *executor;
@@ -367,7 +367,8 @@ static void test_one_that_ends_meanwhile_is_told(void)
 
 /* --- from inside ---------------------------------------------------------------------------- */
 
-static void told(struct weir_self *self, void *state, void *context, const struct weir_reply *reply)
+static void inspected(struct weir_self *self, void *state, void *context,
+                      const struct weir_reply *reply)
 {
     struct probe *probe = context;
 
@@ -387,18 +388,19 @@ static int inspect_oneself(struct weir_self *self, struct probe *probe,
     (void)message;
     for (uint32_t i = 0; i <= WEIR_INSPECT_ITEMS_MAX; i++)
         many[i] = "queued";
-    CU_ASSERT_EQUAL(weir_inspect(self, weir_pid_of(self), many, 1000, told, probe, NULL),
+    CU_ASSERT_EQUAL(weir_inspect(self, weir_pid_of(self), many, 1000, inspected, probe, NULL),
                     WEIR_EINVALID);
-    CU_ASSERT_EQUAL(weir_inspect(self, 0, NULL, 1000, told, probe, NULL), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(weir_inspect(self, 0, NULL, 1000, inspected, probe, NULL), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(weir_inspect(self, weir_pid_of(self), NULL, 1000, NULL, probe, NULL),
                     WEIR_EINVALID);
-    CU_ASSERT_EQUAL(weir_inspect(self, weir_pid_of(self), NULL, 1000, told, probe, &reference), 0);
+    CU_ASSERT_EQUAL(weir_inspect(self, weir_pid_of(self), NULL, 1000, inspected, probe, &reference),
+                    0);
     CU_ASSERT_NOT_EQUAL(reference, 0);
     return WEIR_DONE;
 }
 
 /* promise A9 */
-static void test_actor_is_told_in_a_turn_of_its_own(void)
+static void test_actor_is_notified_in_a_turn_of_its_own(void)
 {
     struct fixture f;
 
@@ -413,13 +415,13 @@ int main(void)
     CU_TestInfo tests[] = {
         { "backlog", test_answered_before_a_backlog_and_never_refused },
         { "items", test_only_the_items_that_are_asked_for },
-        { "alike", test_same_items_are_told_by_one_look },
+        { "alike", test_same_items_are_reported_by_one_look },
         { "broken", test_worker_that_cannot_be_opened_answers_for_itself },
-        { "in hand", test_worker_at_in_hand_tells_what_it_has },
+        { "in hand", test_worker_at_in_hand_reports_its_messages },
         { "pool", test_pool_answers_for_itself_with_its_figures },
-        { "ended", test_one_that_has_ended_is_told_at_once },
-        { "ends", test_one_that_ends_meanwhile_is_told },
-        { "inside", test_actor_is_told_in_a_turn_of_its_own },
+        { "ended", test_one_that_has_ended_is_reported_at_once },
+        { "ends", test_one_that_ends_meanwhile_is_reported },
+        { "inside", test_actor_is_notified_in_a_turn_of_its_own },
         CU_TEST_INFO_NULL,
     };
 

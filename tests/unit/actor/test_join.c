@@ -17,7 +17,7 @@
 #define TOLD 1000u /* a note: TOLD + token */
 #define STORM 4000u
 
-struct told {
+struct outcomes {
     struct weir_outcome last;
     char reason[24];
     char detail[48];
@@ -32,19 +32,19 @@ struct fixture {
     struct pool *home_pool;
     struct pool *first_pool; /* its output leads to the second */
     struct pool *second_pool;
-    struct told told; /* written before the note of its token */
+    struct outcomes outcomes; /* written before the note of its token */
 };
 
 static void settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
 {
     struct probe *probe = *(struct probe **)state;
-    struct told *told = probe->context;
+    struct outcomes *outcomes = probe->context;
 
     (void)self;
-    told->last = *outcome;
-    told->count++;
-    (void)snprintf(told->reason, sizeof told->reason, "%s", outcome->reason);
-    (void)snprintf(told->detail, sizeof told->detail, "%s", outcome->detail);
+    outcomes->last = *outcome;
+    outcomes->count++;
+    (void)snprintf(outcomes->reason, sizeof outcomes->reason, "%s", outcome->reason);
+    (void)snprintf(outcomes->detail, sizeof outcomes->detail, "%s", outcome->detail);
     probe_note(probe, TOLD + outcome->token);
 }
 
@@ -105,7 +105,7 @@ static void begin(struct fixture *f, uint32_t seconds, uint32_t limit,
                            .first = probe_create(),
                            .second = probe_create() };
     f->home->behaviour.settled = settled;
-    f->home->context = &f->told;
+    f->home->context = &f->outcomes;
     rig_init(&f->rig, 1 + seconds, 0);
     f->home_pool = rig_workers(&f->rig, f->home, "home", 1, 16);
     f->second_pool = rig_workers(&f->rig, f->second, "second", seconds, limit);
@@ -169,14 +169,14 @@ static void test_origin_waits_for_what_was_emitted(void)
     send_first(&f, emit_one_that_waits, 7);
     CU_ASSERT_TRUE(gate_await(&f.second->gate, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.first_pool));
-    CU_ASSERT_EQUAL(f.told.count, 0);
+    CU_ASSERT_EQUAL(f.outcomes.count, 0);
     gate_open(&f.second->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
-    CU_ASSERT_EQUAL(f.told.last.token, 7);
-    CU_ASSERT_EQUAL(f.told.last.attempt, 1);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.token, 7);
+    CU_ASSERT_EQUAL(f.outcomes.last.attempt, 1);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 /* promise S14 */
@@ -187,11 +187,11 @@ static void test_one_dead_message_makes_the_outcome_dead(void)
     begin(&f, 1, 16, WEIR_FULL_WAIT);
     send_first(&f, emit_one_that_is_rejected, 7);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DEAD);
-    CU_ASSERT_STRING_EQUAL(f.told.reason, "rejected");
-    CU_ASSERT_STRING_EQUAL(f.told.detail, "not mine");
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DEAD);
+    CU_ASSERT_STRING_EQUAL(f.outcomes.reason, "rejected");
+    CU_ASSERT_STRING_EQUAL(f.outcomes.detail, "not mine");
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static int emit_detached(struct weir_self *self, struct probe *probe,
@@ -213,9 +213,9 @@ static void test_origin_does_not_wait_for_a_detached_message(void)
     begin(&f, 1, 16, WEIR_FULL_WAIT);
     send_first(&f, emit_detached, 7);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static int emit_and_retry_once(struct weir_self *self, struct probe *probe,
@@ -234,10 +234,10 @@ static void test_message_from_which_others_came_is_retried_in_place(void)
     begin(&f, 1, 16, WEIR_FULL_WAIT);
     send_first(&f, emit_and_retry_once, 7);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     CU_ASSERT_EQUAL(probe_times(f.second, 20), 2);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 /* Two of them: the second has no room, and is the worker's again. */
@@ -269,9 +269,9 @@ static void test_refused_message_does_not_count(void)
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.first_pool));
     gate_open(&f.second->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static void test_origin_waits_for_each_copy_of_a_broadcast(void)
@@ -283,12 +283,12 @@ static void test_origin_waits_for_each_copy_of_a_broadcast(void)
     send_first(&f, emit_one_that_waits, 7);
     CU_ASSERT_TRUE(gate_await(&f.second->gate, 3));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.first_pool));
-    CU_ASSERT_EQUAL(f.told.count, 0);
+    CU_ASSERT_EQUAL(f.outcomes.count, 0);
     gate_open(&f.second->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
@@ -330,12 +330,12 @@ static void test_message_joins_the_origin_of_a_kept_one(void)
         rig_send(&f.rig, f.first_pool->pid, (struct order){ .act = emit_for_the_kept_one }), 0);
     CU_ASSERT_TRUE(gate_await(&f.second->gate, 1));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.first_pool));
-    CU_ASSERT_EQUAL(f.told.count, 0);
+    CU_ASSERT_EQUAL(f.outcomes.count, 0);
     gate_open(&f.second->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 /* Memory that is left over shows under LeakSanitizer. */

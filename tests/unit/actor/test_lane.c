@@ -1,6 +1,6 @@
 /*
  * Goal: urgent comes before high, high before normal; high cannot starve normal; the two lanes have
- * limits of their own; a bare pool answers such messages with the status that nobody handles them.
+ * limits of their own; a pool without a manager rejects such messages as unhandled.
  *
  * Method: a worker waits inside a handler on one thread of two while its lanes are filled; the
  * order of its notes is compared.

@@ -141,7 +141,7 @@ static int demonitor(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-static void test_monitor_taken_back_tells_nothing(void)
+static void test_monitor_taken_back_reports_nothing(void)
 {
     struct fixture f;
 
@@ -326,7 +326,7 @@ int main(void)
         { "monitor", test_monitor_of_a_crash_gets_one_down },
         { "monitor of the ended", test_monitor_of_an_ended_actor_gets_its_down_at_once },
         { "monitor of the removed", test_monitor_of_a_removed_worker_gets_one_down },
-        { "demonitor", test_monitor_taken_back_tells_nothing },
+        { "demonitor", test_monitor_taken_back_reports_nothing },
         { "crash", test_crash_passes_a_link },
         { "the other way", test_crash_of_the_linking_one_passes_to_the_linked },
         { "trapped", test_trapped_exit_comes_as_a_message },

@@ -123,7 +123,7 @@ static void test_answer_does_not_reach_the_next_incarnation(void)
 }
 
 /* promise S6 */
-static void test_one_who_asked_a_removed_worker_is_told_removed(void)
+static void test_requester_of_a_removed_worker_gets_removed(void)
 {
     struct fixture f;
 
@@ -227,7 +227,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "answer", test_answer_does_not_reach_the_next_incarnation },
-        { "removed", test_one_who_asked_a_removed_worker_is_told_removed },
+        { "removed", test_requester_of_a_removed_worker_gets_removed },
         { "emitted, failed", test_what_was_emitted_before_a_failure_has_been_emitted },
         { "emitted, retried", test_what_was_emitted_before_a_retry_has_been_emitted },
         { "name", test_name_of_an_open_that_failed_is_free },

@@ -23,7 +23,7 @@ struct fixture {
     _Atomic uint64_t emitted;
     _Atomic uint64_t refused;
     _Atomic bool none; /* true when a worker's request for too much memory failed */
-    uint64_t turns;    /* of all threads, at the last look */
+    uint64_t turns;    /* of all threads, at the last check */
 };
 
 static int open_source(struct weir_self *self, const void *settings, void *state)

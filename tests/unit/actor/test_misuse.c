@@ -151,7 +151,7 @@ static int settle_both(struct weir_self *self, struct probe *probe,
 }
 
 /* promise H13 */
-static void test_message_that_is_kept_for_long_is_told_once(void)
+static void test_message_that_is_kept_for_long_is_reported_once(void)
 {
     struct fixture *f = begin();
 
@@ -200,7 +200,7 @@ static int answer_77(struct weir_self *self, struct probe *probe,
     return 77;
 }
 
-static void test_unknown_verdict_is_told_with_whose_it_was(void)
+static void test_unknown_verdict_is_reported_with_whose_it_was(void)
 {
     struct fixture *f = begin();
 
@@ -225,7 +225,7 @@ static int emit_nowhere(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-static void test_undeclared_output_is_told(void)
+static void test_undeclared_output_is_reported(void)
 {
     struct fixture *f = begin();
 
@@ -253,7 +253,7 @@ static int keep_and_settle_twice(struct weir_self *self, struct probe *probe,
     return WEIR_KEEP;
 }
 
-static void test_second_settling_is_told_and_settles_nothing(void)
+static void test_second_settling_is_reported_and_settles_nothing(void)
 {
     struct fixture *f = begin();
 
@@ -280,7 +280,7 @@ static int keep_and_settle_oddly(struct weir_self *self, struct probe *probe,
     return WEIR_KEEP;
 }
 
-static void test_verdict_that_settles_nothing_is_told(void)
+static void test_verdict_that_settles_nothing_is_reported(void)
 {
     struct fixture *f = begin();
 
@@ -299,7 +299,7 @@ static int keep_or_stop(struct weir_self *self, struct probe *probe,
     return probe_order(message)->id == 1 ? WEIR_KEEP : WEIR_STOP;
 }
 
-static void test_kept_message_that_is_forgotten_is_told(void)
+static void test_kept_message_that_is_forgotten_is_reported(void)
 {
     struct fixture *f = begin();
 
@@ -311,7 +311,7 @@ static void test_kept_message_that_is_forgotten_is_told(void)
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
     CU_ASSERT_EQUAL(misuses(f, MISUSE_FORGOTTEN), 2);
     CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_KEPT), 2);
-    CU_ASSERT_EQUAL(count_lines(f, "ended and had not settled what it kept pool=work worker=0 "
+    CU_ASSERT_EQUAL(count_lines(f, "ended before it settled a kept message pool=work worker=0 "
                                    "plugin=unruly version=1.2.0"),
                     1);
     finish(f);
@@ -352,7 +352,7 @@ static bool is_open(void *context)
     return rig_stats(f->pool).live == 1;
 }
 
-static void test_positive_status_of_open_is_told(void)
+static void test_positive_status_of_open_is_reported(void)
 {
     struct fixture *f = begin();
 
@@ -390,7 +390,7 @@ static bool has_ended(void *context)
     return atomic_load(&((struct source *)context)->ended);
 }
 
-static void test_unknown_number_of_produce_is_told(void)
+static void test_unknown_number_of_produce_is_reported(void)
 {
     static const struct weir_behaviour behaviour = { .name = "numbers",
                                                      .state_size = sizeof(void *),
@@ -421,7 +421,7 @@ static void test_unknown_number_of_produce_is_told(void)
 }
 
 /* After an upgrade a plugin that is still wrong is logged again. */
-static void test_next_generation_is_told_again(void)
+static void test_next_generation_is_reported_again(void)
 {
     struct fixture *f = begin();
 
@@ -440,16 +440,16 @@ static void test_next_generation_is_told_again(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "kept", test_message_that_is_kept_for_long_is_told_once },
-        { "unknown verdict", test_unknown_verdict_is_told_with_whose_it_was },
-        { "undeclared output", test_undeclared_output_is_told },
-        { "settled twice", test_second_settling_is_told_and_settles_nothing },
-        { "verdict that settles nothing", test_verdict_that_settles_nothing_is_told },
-        { "forgotten", test_kept_message_that_is_forgotten_is_told },
+        { "kept", test_message_that_is_kept_for_long_is_reported_once },
+        { "unknown verdict", test_unknown_verdict_is_reported_with_whose_it_was },
+        { "undeclared output", test_undeclared_output_is_reported },
+        { "settled twice", test_second_settling_is_reported_and_settles_nothing },
+        { "verdict that settles nothing", test_verdict_that_settles_nothing_is_reported },
+        { "forgotten", test_kept_message_that_is_forgotten_is_reported },
         { "settled in close", test_settling_in_close_is_no_misuse },
-        { "positive open", test_positive_status_of_open_is_told },
-        { "unknown number of produce", test_unknown_number_of_produce_is_told },
-        { "next generation", test_next_generation_is_told_again },
+        { "positive open", test_positive_status_of_open_is_reported },
+        { "unknown number of produce", test_unknown_number_of_produce_is_reported },
+        { "next generation", test_next_generation_is_reported_again },
         CU_TEST_INFO_NULL,
     };
 

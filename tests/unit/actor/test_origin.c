@@ -17,7 +17,7 @@
 #define STORM 20000u
 
 /* The last outcome that `settled` got, and the number of calls. */
-struct told {
+struct outcomes {
     struct weir_outcome last;
     char reason[24];
     char detail[48];
@@ -31,7 +31,7 @@ struct fixture {
     struct probe *away;
     struct pool *home_pool;
     struct pool *away_pool;
-    struct told told; /* written before the note of its token */
+    struct outcomes outcomes; /* written before the note of its token */
 };
 
 /* --- the origin's side ---------------------------------------------------------------------- */
@@ -39,14 +39,14 @@ struct fixture {
 static void settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
 {
     struct probe *probe = *(struct probe **)state;
-    struct told *told = probe->context;
+    struct outcomes *outcomes = probe->context;
 
     (void)self;
-    told->last = *outcome;
-    told->count++;
-    told->closed = atomic_load(&probe->closed);
-    (void)snprintf(told->reason, sizeof told->reason, "%s", outcome->reason);
-    (void)snprintf(told->detail, sizeof told->detail, "%s", outcome->detail);
+    outcomes->last = *outcome;
+    outcomes->count++;
+    outcomes->closed = atomic_load(&probe->closed);
+    (void)snprintf(outcomes->reason, sizeof outcomes->reason, "%s", outcome->reason);
+    (void)snprintf(outcomes->detail, sizeof outcomes->detail, "%s", outcome->detail);
     probe_note(probe, 1000 + outcome->token);
 }
 
@@ -95,7 +95,7 @@ static void begin(struct fixture *f)
 {
     *f = (struct fixture){ .home = probe_create(), .away = probe_create() };
     f->home->behaviour.settled = settled;
-    f->home->context = &f->told;
+    f->home->context = &f->outcomes;
     rig_init(&f->rig, 2, 0);
     f->home_pool = rig_workers(&f->rig, f->home, "home", 1, 16);
     f->away_pool = rig_workers(&f->rig, f->away, "away", 1, 16);
@@ -148,22 +148,22 @@ static void expect(probe_act *act, enum weir_result result, const char *reason, 
     begin(&f);
     job(&f, (struct job){ .away = { .act = act, .id = 7 } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1007, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, result);
-    CU_ASSERT_EQUAL(f.told.last.token, 7);
-    CU_ASSERT_EQUAL(f.told.last.attempt, 1);
-    CU_ASSERT_EQUAL(f.told.last.delay_ms, result == WEIR_OUTCOME_RETRY ? 70 : 0);
-    CU_ASSERT_STRING_EQUAL(f.told.reason, reason);
-    CU_ASSERT_STRING_EQUAL(f.told.detail, detail);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, result);
+    CU_ASSERT_EQUAL(f.outcomes.last.token, 7);
+    CU_ASSERT_EQUAL(f.outcomes.last.attempt, 1);
+    CU_ASSERT_EQUAL(f.outcomes.last.delay_ms, result == WEIR_OUTCOME_RETRY ? 70 : 0);
+    CU_ASSERT_STRING_EQUAL(f.outcomes.reason, reason);
+    CU_ASSERT_STRING_EQUAL(f.outcomes.detail, detail);
     ledger = rig_ledger(f.away_pool);
     CU_ASSERT_EQUAL(ledger.done, result == WEIR_OUTCOME_DONE);
     CU_ASSERT_EQUAL(ledger.dead, result == WEIR_OUTCOME_DEAD);
     CU_ASSERT_EQUAL(ledger.moved, result == WEIR_OUTCOME_RETRY);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 /* promise S8 */
-static void test_each_verdict_is_told_to_the_origin_once(void)
+static void test_each_verdict_is_reported_to_the_origin_once(void)
 {
     expect(probe_done, WEIR_OUTCOME_DONE, "", "");
     expect(reject, WEIR_OUTCOME_DEAD, "rejected", "not mine");
@@ -192,10 +192,10 @@ static void test_forwarded_message_takes_its_origin_along(void)
     third = rig_workers(&f.rig, f.away, "third", 1, 16);
     job(&f, (struct job){ .away = { .act = pass_on, .id = 8, .argument = third->pid } });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1008, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DEAD);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DEAD);
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static int pass_on_for_again(struct weir_self *self, struct probe *probe,
@@ -222,11 +222,11 @@ static void test_forwarded_message_keeps_the_attempt_that_its_origin_counts(void
                 .attempt = 2,
             });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1009, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_RETRY);
-    CU_ASSERT_EQUAL(f.told.last.attempt, 2);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_RETRY);
+    CU_ASSERT_EQUAL(f.outcomes.last.attempt, 2);
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 static int send_another(struct weir_self *self, struct probe *probe,
@@ -251,9 +251,9 @@ static void test_what_a_worker_sends_of_its_own_has_no_origin(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.away, 90, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1009, 1));
-    CU_ASSERT_EQUAL(f.told.last.result, WEIR_OUTCOME_DONE);
+    CU_ASSERT_EQUAL(f.outcomes.last.result, WEIR_OUTCOME_DONE);
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
 /* --- ends ----------------------------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static bool is_late(void *context)
 }
 
 /* promise S8 */
-static void test_next_incarnation_is_not_told_of_the_last_ones_messages(void)
+static void test_next_incarnation_is_not_notified_of_the_last_ones_messages(void)
 {
     struct fixture f;
 
@@ -281,7 +281,7 @@ static void test_next_incarnation_is_not_told_of_the_last_ones_messages(void)
     gate_open(&f.away->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_late, f.rig.runtime));
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 0);
+    CU_ASSERT_EQUAL(f.outcomes.count, 0);
 }
 
 /* promise S8 */
@@ -302,13 +302,13 @@ static void test_origin_that_shall_end_waits_for_its_messages(void)
     CU_ASSERT_EQUAL(atomic_load(&f.home->closed), 0);
     gate_open(&f.away->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 1007, 1));
-    CU_ASSERT_EQUAL(f.told.closed, 0);
+    CU_ASSERT_EQUAL(f.outcomes.closed, 0);
     CU_ASSERT_TRUE(rig_end(&f.rig, third, NULL));
     finish(&f);
-    CU_ASSERT_EQUAL(f.told.count, 1);
+    CU_ASSERT_EQUAL(f.outcomes.count, 1);
 }
 
-static void test_message_that_is_never_sent_is_not_told_of(void)
+static void test_message_that_is_never_sent_is_not_reported(void)
 {
     struct fixture f;
 
@@ -316,7 +316,7 @@ static void test_message_that_is_never_sent_is_not_told_of(void)
     job(&f, (struct job){ .away = { .id = 7 }, .unsent = true });
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, 500, 1));
     finish(&f); /* and is not waited for */
-    CU_ASSERT_EQUAL(f.told.count, 0);
+    CU_ASSERT_EQUAL(f.outcomes.count, 0);
 }
 
 static int set_in_vain(struct weir_self *self, struct probe *probe,
@@ -330,7 +330,7 @@ static int set_in_vain(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-static void test_origin_that_cannot_be_told_is_refused(void)
+static void test_origin_that_cannot_be_notified_is_refused(void)
 {
     struct fixture f;
 
@@ -486,14 +486,14 @@ static void test_every_token_of_a_source_ends_once(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "verdicts", test_each_verdict_is_told_to_the_origin_once },
+        { "verdicts", test_each_verdict_is_reported_to_the_origin_once },
         { "forward", test_forwarded_message_takes_its_origin_along },
         { "forwarded attempt", test_forwarded_message_keeps_the_attempt_that_its_origin_counts },
         { "own messages", test_what_a_worker_sends_of_its_own_has_no_origin },
-        { "next incarnation", test_next_incarnation_is_not_told_of_the_last_ones_messages },
+        { "next incarnation", test_next_incarnation_is_not_notified_of_the_last_ones_messages },
         { "waits", test_origin_that_shall_end_waits_for_its_messages },
-        { "never sent", test_message_that_is_never_sent_is_not_told_of },
-        { "refused", test_origin_that_cannot_be_told_is_refused },
+        { "never sent", test_message_that_is_never_sent_is_not_reported },
+        { "refused", test_origin_that_cannot_be_notified_is_refused },
         { "many", test_every_token_of_a_source_ends_once },
         CU_TEST_INFO_NULL,
     };

@@ -209,7 +209,7 @@ static void test_chain_on_one_thread_loses_nothing(void)
     probe_destroy(middle);
 }
 
-static void test_reject_tells_the_emitter_full(void)
+static void test_reject_answers_the_emitter_full(void)
 {
     struct fixture f;
 
@@ -573,7 +573,7 @@ int main(void)
         { "wait", test_wait_keeps_order_and_holds_the_input },
         { "outbox", test_emit_past_the_outbox_is_refused },
         { "chain", test_chain_on_one_thread_loses_nothing },
-        { "reject", test_reject_tells_the_emitter_full },
+        { "reject", test_reject_answers_the_emitter_full },
         { "drop newest", test_drop_newest_counts_it_dead },
         { "dead letter", test_dead_letter_counts_it_dead },
         { "unbound", test_unbound_output_counts_and_unknown_output_refuses },

@@ -2,8 +2,8 @@
  * Goal: a thread from outside gets an executor that no other user has, the one of its last call
  * when that is free, and a call looks at the clock only for what needs the time.
  *
- * Method: a runtime whose clock counts the looks; executors compared by address. Threads are joined
- * before the next look, so that each case has one order.
+ * Method: a runtime whose clock counts its readings; executors compared by address. Threads are
+ * joined before the next reading, so that each case has one order.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -179,7 +179,7 @@ static void test_lease_ends_with_the_worker_of_the_port(void)
     end_holder(probe_fail, 2);
 }
 
-static void *take_and_tell(void *context)
+static void *take_and_note(void *context)
 {
     struct fixture *f = context;
     struct weir_port *port = weir_port_ref(f->port);
@@ -210,7 +210,7 @@ static void test_wait_of_a_closed_port_ends_without_a_lease(void)
     begin(&f);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.db->pid, keep_db), 0);
     CU_ASSERT_TRUE(gate_await(&f.member->gate, 1));
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, take_and_tell, &f), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, take_and_note, &f), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, waits, f.db));
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.owners->pid, (struct order){ .act = stop, .id = 7 }), 0);
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.owners));

@@ -125,7 +125,7 @@ static bool has_no_children(void *context)
 }
 
 /* promise P17 */
-static void test_children_tell_and_emit_for_their_pool(void)
+static void test_children_report_and_emit_for_their_pool(void)
 {
     struct fixture f;
     weir_pid child;
@@ -228,7 +228,7 @@ static void test_gauge_is_of_the_living(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "children", test_children_tell_and_emit_for_their_pool },
+        { "children", test_children_report_and_emit_for_their_pool },
         { "ended", test_children_that_have_ended_still_count },
         { "again", test_worker_that_is_opened_again_goes_on_counting },
         { "gauge", test_gauge_is_of_the_living },

@@ -344,7 +344,7 @@ static void test_worker_that_ends_drops_what_waits(void)
 }
 
 /* promise P6: what a leaving worker has emitted waits for its tokens past the time-out. promise O9:
- * a worker that looks early, here at the time-out, takes no wake-up from the other one. */
+ * a worker that checks early, here at the time-out, takes no wake-up from the other one. */
 static void test_leaving_worker_stays_until_its_messages_have_tokens(void)
 {
     struct fixture f;

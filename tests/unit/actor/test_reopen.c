@@ -40,7 +40,7 @@ static void finish(struct rig *rig, struct pool *pool)
     probe_destroy(noted);
 }
 
-static void tell(struct rig *rig, struct pool *pool)
+static void signal_reopen(struct rig *rig, struct pool *pool)
 {
     struct executor *executor = runtime_enter(rig->runtime);
 
@@ -49,7 +49,7 @@ static void tell(struct rig *rig, struct pool *pool)
 }
 
 /* promise H12 */
-static void test_worker_with_a_full_mailbox_is_told_before_the_next_message(void)
+static void test_worker_with_a_full_mailbox_is_notified_before_the_next_message(void)
 {
     static const uint64_t expected[] = { 1, NOTE_REOPENED, 2, 3 };
     struct rig rig;
@@ -61,8 +61,8 @@ static void test_worker_with_a_full_mailbox_is_told_before_the_next_message(void
     for (uint64_t id = 2; id <= 3; id++)
         CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = id }), 0);
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 4 }), WEIR_EFULL);
-    tell(&rig, pool);
-    tell(&rig, pool);
+    signal_reopen(&rig, pool);
+    signal_reopen(&rig, pool);
     gate_open(&noted->gate);
     CU_ASSERT_TRUE(rig_drained(&rig, pool));
     CU_ASSERT_EQUAL(probe_count(noted), 4);
@@ -71,13 +71,13 @@ static void test_worker_with_a_full_mailbox_is_told_before_the_next_message(void
     finish(&rig, pool);
 }
 
-static void test_every_idle_worker_is_told(void)
+static void test_every_idle_worker_is_reported(void)
 {
     struct rig rig;
     struct pool *pool;
 
     begin(&rig, &pool, 3, note_reopened);
-    tell(&rig, pool);
+    signal_reopen(&rig, pool);
     CU_ASSERT_TRUE(rig_noted(&rig, noted, NOTE_REOPENED, 3));
     finish(&rig, pool);
 }
@@ -120,7 +120,7 @@ static int make_child(struct weir_self *self, struct probe *probe,
 }
 
 /* Also when its own behaviour has no `reopen`. */
-static void test_what_a_worker_has_made_is_told(void)
+static void test_memory_that_a_worker_has_made_is_reported(void)
 {
     struct rig rig;
     struct pool *pool;
@@ -128,7 +128,7 @@ static void test_what_a_worker_has_made_is_told(void)
     begin(&rig, &pool, 1, NULL);
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = make_child, .id = 1 }), 0);
     CU_ASSERT_TRUE(rig_noted(&rig, noted, NOTE_OPEN, 1));
-    tell(&rig, pool);
+    signal_reopen(&rig, pool);
     CU_ASSERT_TRUE(rig_noted(&rig, noted, NOTE_CHILD, 1));
     finish(&rig, pool);
 }
@@ -136,9 +136,9 @@ static void test_what_a_worker_has_made_is_told(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "full mailbox", test_worker_with_a_full_mailbox_is_told_before_the_next_message },
-        { "idle", test_every_idle_worker_is_told },
-        { "child", test_what_a_worker_has_made_is_told },
+        { "full mailbox", test_worker_with_a_full_mailbox_is_notified_before_the_next_message },
+        { "idle", test_every_idle_worker_is_reported },
+        { "child", test_memory_that_a_worker_has_made_is_reported },
         CU_TEST_INFO_NULL,
     };
 

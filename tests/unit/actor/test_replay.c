@@ -2,8 +2,8 @@
  * Goal: a replayed dead letter arrives as a new message with its payload at its intended receiver;
  * without room or receiver it stays a dead letter, in its place; none is sent twice.
  *
- * Method: workers that reject the orders they are told to, for a time; outputs without a target at
- * first; stores that keep no payload.
+ * Method: workers that reject the orders they are reported to, for a time; outputs without a target
+ * at first; stores that keep no payload.
  */
 #include "actor/replay.h"
 #include "pool/outlet.h"

@@ -127,7 +127,7 @@ static void expect_answer(probe_act *act, int status)
 }
 
 /* promise S6 */
-static void test_request_handled_without_reply_is_told_noreply(void)
+static void test_request_handled_without_reply_gets_noreply(void)
 {
     expect_answer(probe_done, WEIR_ENOREPLY);
 }
@@ -141,7 +141,7 @@ static int reject(struct weir_self *self, struct probe *probe, const struct weir
 }
 
 /* promise S6 */
-static void test_rejected_request_is_told_rejected(void)
+static void test_rejected_request_gets_rejected(void)
 {
     expect_answer(reject, WEIR_EREJECTED);
 }
@@ -157,7 +157,7 @@ static int reject_at_length(struct weir_self *self, struct probe *probe,
     return WEIR_REJECT;
 }
 
-static void test_reason_longer_than_the_question_is_told_whole(void)
+static void test_reason_longer_than_the_question_is_reported_whole(void)
 {
     struct fixture f;
 
@@ -169,7 +169,7 @@ static void test_reason_longer_than_the_question_is_told_whole(void)
 }
 
 /* promise S6: with the worker's own words, the `o` of "order". */
-static void test_crashed_request_is_told_crashed_and_why(void)
+static void test_crashed_request_gets_crashed_with_the_reason(void)
 {
     expect_answer(probe_fail, WEIR_ECRASHED);
 }
@@ -346,7 +346,7 @@ static int ask_and_cancel(struct weir_self *self, struct probe *probe,
 }
 
 /* promise S6: the continuation runs once, after the cancelling callback; the reply is late. */
-static void test_cancelled_request_is_told_so_after_the_callback(void)
+static void test_cancelled_request_is_reported_so_after_the_callback(void)
 {
     struct fixture f;
 
@@ -524,10 +524,10 @@ int main(void)
     CU_TestInfo tests[] = {
         { "one thread", test_request_on_one_thread_gets_its_reply },
         { "two threads", test_request_on_two_threads_gets_its_reply },
-        { "no reply", test_request_handled_without_reply_is_told_noreply },
-        { "rejected", test_rejected_request_is_told_rejected },
-        { "long reason", test_reason_longer_than_the_question_is_told_whole },
-        { "crashed", test_crashed_request_is_told_crashed_and_why },
+        { "no reply", test_request_handled_without_reply_gets_noreply },
+        { "rejected", test_rejected_request_gets_rejected },
+        { "long reason", test_reason_longer_than_the_question_is_reported_whole },
+        { "crashed", test_crashed_request_gets_crashed_with_the_reason },
         { "second reply", test_second_reply_is_not_allowed },
         { "no request", test_message_that_is_no_request_cannot_be_replied_to },
         { "full", test_request_to_a_full_pool_is_refused_at_once },
@@ -535,7 +535,7 @@ int main(void)
         { "time-out", test_request_times_out_when_due_and_not_before },
         { "late reply", test_reply_after_the_time_out_goes_nowhere },
         { "expired", test_request_that_waited_too_long_is_dead_expired },
-        { "cancel", test_cancelled_request_is_told_so_after_the_callback },
+        { "cancel", test_cancelled_request_is_reported_so_after_the_callback },
         { "asks again", test_continuation_may_ask_again },
         { "forward", test_forwarded_request_is_answered_by_the_last },
         { "refused forward", test_refused_forward_leaves_the_message_in_hand },

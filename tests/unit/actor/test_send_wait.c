@@ -209,7 +209,7 @@ static void test_growth_alone_releases_the_waiting_sender(void)
 }
 
 /* promise E5 */
-static void test_closing_tells_the_waiting_sender_so(void)
+static void test_closing_answers_the_waiting_sender(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -275,7 +275,7 @@ static void test_freed_place_of_one_worker_releases_who_waits_for_it(void)
 }
 
 /* promise E5 */
-static void test_worker_that_leaves_tells_who_waits_for_it(void)
+static void test_worker_that_leaves_wakes_its_waiting_senders(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -305,7 +305,7 @@ static bool is_waiting(void *context)
 }
 
 /* promise E5: it waits while the actor may still open, and no longer. */
-static void test_actor_that_gives_up_opening_tells_who_waits_for_it(void)
+static void test_actor_that_gives_up_opening_wakes_its_waiting_senders(void)
 {
     struct actor_options options;
     struct executor *executor;
@@ -474,11 +474,11 @@ int main(void)
         { "freed place", test_freed_place_releases_the_waiting_sender },
         { "used place", test_sender_that_uses_its_place_wakes_nobody },
         { "growth", test_growth_alone_releases_the_waiting_sender },
-        { "closing", test_closing_tells_the_waiting_sender_so },
+        { "closing", test_closing_answers_the_waiting_sender },
         { "time-out", test_timeout_leaves_the_message_to_the_sender },
         { "one worker", test_freed_place_of_one_worker_releases_who_waits_for_it },
-        { "worker leaves", test_worker_that_leaves_tells_who_waits_for_it },
-        { "gives up opening", test_actor_that_gives_up_opening_tells_who_waits_for_it },
+        { "worker leaves", test_worker_that_leaves_wakes_its_waiting_senders },
+        { "gives up opening", test_actor_that_gives_up_opening_wakes_its_waiting_senders },
         { "another key", test_place_of_another_key_releases_the_one_behind },
         { "dispatcher thread", test_waiting_on_a_dispatcher_thread_is_refused },
         { "joined thread", test_waiting_on_a_thread_that_is_being_joined_is_refused },

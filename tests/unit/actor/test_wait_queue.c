@@ -48,7 +48,7 @@ static void finish(struct fixture *f)
     rig_finish(&f->rig);
 }
 
-/* True when the place was woken since the last look. */
+/* True when the place was woken since the last check. */
 static bool is_woken(struct fixture *f, uint32_t index)
 {
     return atomic_exchange(&f->actors[index].mailbox.signals, 0) == SIGNAL_ROOM;

@@ -36,7 +36,7 @@ struct early {
     uint64_t token;
 };
 
-static void *tell_early(void *early_)
+static void *report_early(void *early_)
 {
     struct early *early = early_;
 
@@ -58,7 +58,7 @@ static int begin_wait(void *context, int descriptor, uint32_t events, uint64_t t
     f->descriptor[f->begun % MAX] = descriptor;
     f->begun++;
     pthread_mutex_unlock(&f->lock);
-    if (f->at_once && pthread_create(&thread, NULL, tell_early, &early) == 0)
+    if (f->at_once && pthread_create(&thread, NULL, report_early, &early) == 0)
         pthread_join(thread, NULL);
     return 0;
 }
@@ -160,7 +160,7 @@ static void order(struct fixture *f, struct pool *pool, probe_act *act, uint64_t
 /* --- tests ---------------------------------------------------------------------------------- */
 
 /* promise A16 */
-static void test_ready_descriptor_is_told_once(void)
+static void test_ready_descriptor_is_reported_once(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -187,7 +187,7 @@ static void test_ready_descriptor_is_told_once(void)
 }
 
 /* promise A16 */
-static void test_descriptor_ready_before_the_call_returns_is_told_after_it(void)
+static void test_descriptor_ready_before_the_call_returns_is_reported_after_it(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -204,7 +204,7 @@ static void test_descriptor_ready_before_the_call_returns_is_told_after_it(void)
 }
 
 /* promise A16 */
-static void test_watch_taken_back_is_not_told(void)
+static void test_watch_taken_back_is_not_reported(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -232,7 +232,7 @@ static int watch_and_unwatch(struct weir_self *self, struct probe *probe,
 }
 
 /* promise A16: the poller was first, and its message is on the way. */
-static void test_watch_taken_back_when_it_is_told_is_not_called(void)
+static void test_watch_taken_back_when_it_is_reported_is_not_called(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -340,7 +340,7 @@ static int watch_many(struct weir_self *self, struct probe *probe,
     return WEIR_DONE;
 }
 
-static void test_many_watches_are_told_each(void)
+static void test_many_watches_are_reported_each(void)
 {
     struct fixture f;
     struct pool *pool;
@@ -356,15 +356,15 @@ static void test_many_watches_are_told_each(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "once", test_ready_descriptor_is_told_once },
-        { "early", test_descriptor_ready_before_the_call_returns_is_told_after_it },
-        { "taken back", test_watch_taken_back_is_not_told },
-        { "taken back late", test_watch_taken_back_when_it_is_told_is_not_called },
+        { "once", test_ready_descriptor_is_reported_once },
+        { "early", test_descriptor_ready_before_the_call_returns_is_reported_after_it },
+        { "taken back", test_watch_taken_back_is_not_reported },
+        { "taken back late", test_watch_taken_back_when_it_is_reported_is_not_called },
         { "incarnation", test_watches_end_with_the_incarnation },
         { "runtime", test_runtime_ends_while_somebody_watches },
         { "refused", test_what_cannot_be_waited_for_is_refused },
         { "no poller", test_runtime_without_a_poller_says_unsupported },
-        { "many", test_many_watches_are_told_each },
+        { "many", test_many_watches_are_reported_each },
         CU_TEST_INFO_NULL,
     };
 

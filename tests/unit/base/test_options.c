@@ -181,7 +181,7 @@ static void test_map_keeps_the_order_of_the_file(void)
     options_destroy(options);
 }
 
-static void test_every_mistake_is_told_at_once(void)
+static void test_every_mistake_is_reported_at_once(void)
 {
     struct given given = { .count = 0 };
 
@@ -447,7 +447,7 @@ static void test_rows_that_disturb_each_other_are_refused(void)
     expect_refused(overlap, "option b: its field overlaps that of a");
 }
 
-static void test_bounds_are_told_in_their_own_unit(void)
+static void test_bounds_are_reported_in_their_own_unit(void)
 {
     struct weir_option row = { .name = "a", .kind = WEIR_SIZE, .min = 1024, .max = 1 << 30 };
     char text[64];
@@ -471,7 +471,7 @@ int main(void)
         { "defaults", test_defaults_fill_what_is_not_given },
         { "given", test_given_values_win },
         { "map", test_map_keeps_the_order_of_the_file },
-        { "mistakes", test_every_mistake_is_told_at_once },
+        { "mistakes", test_every_mistake_is_reported_at_once },
         { "no table", test_no_table_takes_no_value },
         { "secret", test_secret_is_shown_nowhere },
         { "equal", test_same_values_however_written_are_equal },
@@ -483,7 +483,7 @@ int main(void)
         { "wrong row", test_wrong_row_is_refused },
         { "wrong default", test_wrong_default_is_refused },
         { "wrong rows", test_rows_that_disturb_each_other_are_refused },
-        { "bounds", test_bounds_are_told_in_their_own_unit },
+        { "bounds", test_bounds_are_reported_in_their_own_unit },
         CU_TEST_INFO_NULL,
     };
 

@@ -118,7 +118,7 @@ static void test_every_key_and_value_knows_its_place(void)
     config_tree_destroy(tree);
 }
 
-static void test_nothing_is_told_from_an_empty_text(void)
+static void test_nothing_is_reported_from_an_empty_text(void)
 {
     struct config_tree *tree = tree_of("a:\nb: ~\nc: null\nd: \"\"\ne: \"null\"\n");
 
@@ -378,7 +378,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "places", test_every_key_and_value_knows_its_place },
-        { "nothing", test_nothing_is_told_from_an_empty_text },
+        { "nothing", test_nothing_is_reported_from_an_empty_text },
         { "merge", test_merge_adds_what_is_not_there },
         { "anchor again", test_anchor_defined_again_is_the_later },
         { "byte order mark", test_byte_order_mark_shifts_no_column },

@@ -88,7 +88,7 @@ static void test_what_is_put_in_is_text_and_nothing_else(void)
     expect_value("${NAME}: 1\na: b", "b");
 }
 
-static void test_wrong_reference_is_told_with_its_path(void)
+static void test_wrong_reference_is_reported_with_its_path(void)
 {
     expect_refused("b: {c: [1, \"${NOBODY}\"]}",
                    "t.yaml:1:12: b.c[1]: ${NOBODY} is not set and has no default");
@@ -154,7 +154,7 @@ int main(void)
         { "default", test_default_stands_in_for_what_is_empty_or_not_set },
         { "dollar", test_dollar_written_twice_stands_for_itself },
         { "no structure", test_what_is_put_in_is_text_and_nothing_else },
-        { "wrong", test_wrong_reference_is_told_with_its_path },
+        { "wrong", test_wrong_reference_is_reported_with_its_path },
         { "alias", test_alias_is_replaced_once },
         { "growth", test_growth_ends_at_the_limit },
         { "secret", test_secret_is_read_and_never_shown },

@@ -271,7 +271,7 @@ static void test_order_of_sending_is_kept_over_steals_and_yields(void)
 
 /* --- past a millisecond ---------------------------------------------------------------------- */
 
-#define BACKLOG 24u /* more than the looks at the clock of a turn, less than its budget */
+#define BACKLOG 24u /* more than the readings of the clock in a turn, less than its budget */
 #define OTHER 1u    /* the note of the actor that waits for the hog; the hog's own are 0 */
 
 struct scene {
@@ -361,7 +361,7 @@ static void test_turn_past_a_millisecond_lets_others_run(void)
     expect_short_turns(take_long);
 }
 
-/* promise D13: a look of a handler at the clock hides nothing of the time before it. */
+/* promise D13: a handler that reads the clock hides nothing of the time before it. */
 static void test_slow_handler_that_reads_the_clock_lets_others_run(void)
 {
     expect_short_turns(take_long_and_read_the_clock);

@@ -1,6 +1,6 @@
 /*
- * Goal: the counts of who searches and who is parked are right after every step, and nobody is
- * picked twice, or while somebody searches.
+ * Goal: the counts of searching and parked threads are right after every step, and no thread
+ * is picked twice, or while another one searches.
  *
  * Method: the steps of a few threads, played by one.
  */

@@ -137,7 +137,7 @@ static enum turn queue_behind_me(struct job *job, struct executor *executor)
 }
 
 /*
- * Every thread but one is told to go while it holds a turn with jobs queued behind it; the one
+ * Every thread but one must go while it holds a turn with jobs queued behind it; the one
  * that stays may be any of them, so all queue. promise D5
  */
 static void test_jobs_behind_a_thread_that_leaves_run_elsewhere(void)

@@ -1,5 +1,5 @@
 /*
- * Goal: threads that have nothing to do sleep until there is something: nobody looks from time to
+ * Goal: threads that have nothing to do sleep until there is work: no thread wakes from time to
  * time.
  *
  * Method: the kernel counts how often each thread has gone to sleep. Actors that were opened and
@@ -136,27 +136,27 @@ static bool has_stirred(void *context)
 }
 
 /* promise D12 */
-static void test_first_thread_that_wakes_tells_once(void)
+static void test_first_thread_that_wakes_notifies_once(void)
 {
     struct probe *probe = probe_create();
     _Atomic uint32_t stirred = 0;
     struct rig rig;
     struct pool *pool;
-    bool told = true;
+    bool notified = true;
 
     rig_init(&rig, THREADS, 0);
     rig.dispatcher->options.stir = count_stir;
     rig.dispatcher->options.stir_context = &stirred;
     pool = rig_workers(&rig, probe, "idle", WORKERS, 1);
-    for (uint32_t round = 1; round <= 3 && told; round++) {
+    for (uint32_t round = 1; round <= 3 && notified; round++) {
         CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
         atomic_store(&stirred, 0);
         /* Requested again: a thread that woke before the request has not reported. */
         CU_ASSERT_TRUE(rig_wait(&rig, all_sleep, rig.runtime));
         for (uint32_t i = 0; i < WORKERS; i++)
             CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = probe_done }), 0);
-        told = rig_wait(&rig, has_stirred, &stirred);
-        CU_ASSERT_TRUE(told);
+        notified = rig_wait(&rig, has_stirred, &stirred);
+        CU_ASSERT_TRUE(notified);
         CU_ASSERT_TRUE(rig_drained(&rig, pool));
         CU_ASSERT_EQUAL(rig_ledger(pool).done, round * WORKERS);
         CU_ASSERT_EQUAL(stirred, 1);
@@ -192,7 +192,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "rest", test_threads_without_work_do_not_wake },
-        { "first to wake", test_first_thread_that_wakes_tells_once },
+        { "first to wake", test_first_thread_that_wakes_notifies_once },
         { "in a turn", test_thread_in_a_turn_is_no_rest },
         CU_TEST_INFO_NULL,
     };

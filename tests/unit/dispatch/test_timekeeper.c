@@ -13,7 +13,7 @@
 #include "unit/support/rig.h"
 
 #define LIGHT 200u
-#define LONG_TURNS_MAX 8u /* two are needed; without a look by time it takes 61 */
+#define LONG_TURNS_MAX 8u /* two are needed; without a check of the time it takes 61 */
 #define HOG_TURNS_MAX                                                                              \
     (LIGHT / 8) /* none is needed; LIGHT, when only one of the others runs after each */
 

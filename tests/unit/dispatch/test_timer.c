@@ -83,7 +83,7 @@ static void test_timer_fires_when_due_and_not_before(void)
     finish(&f);
 }
 
-static void test_earliest_is_told_and_published(void)
+static void test_earliest_is_reported_and_published(void)
 {
     static struct fixture f;
 
@@ -158,7 +158,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "due", test_timer_fires_when_due_and_not_before },
-        { "earliest", test_earliest_is_told_and_published },
+        { "earliest", test_earliest_is_reported_and_published },
         { "shuffled", test_shuffled_deadlines_fire_in_order },
         { "moved", test_moved_and_disarmed_timers_keep_the_order },
         { "many at once", test_lock_is_let_go_after_some_of_many_that_are_due },

@@ -40,11 +40,11 @@ static void finish(struct fixture *f)
 
 static uint32_t look(struct fixture *f, uint64_t now)
 {
-    return watchdog_look(&f->watchdog, f->rig.dispatcher, now, LIMIT, &f->watched);
+    return watchdog_check(&f->watchdog, f->rig.dispatcher, now, LIMIT, &f->watched);
 }
 
-/* The number of threads that one look reports. */
-static uint32_t tell_all(struct fixture *f, uint64_t now)
+/* The number of threads that one check reports. */
+static uint32_t count_reports(struct fixture *f, uint64_t now)
 {
     uint32_t count = 0;
 
@@ -81,11 +81,11 @@ static void test_long_turn_is_found_once_and_not_early(void)
 
     begin(&f);
     hold(&f, 1);
-    CU_ASSERT_EQUAL(tell_all(&f, 1), 0);
-    CU_ASSERT_EQUAL(tell_all(&f, LIMIT), 0);
-    CU_ASSERT_EQUAL(tell_all(&f, 1 + LIMIT), 1);
+    CU_ASSERT_EQUAL(count_reports(&f, 1), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, LIMIT), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 1 + LIMIT), 1);
     CU_ASSERT_EQUAL(f.watched, LIMIT);
-    CU_ASSERT_EQUAL(tell_all(&f, 10 * LIMIT), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 10 * LIMIT), 0);
     finish(&f);
 }
 
@@ -96,12 +96,12 @@ static void test_next_turn_is_counted_from_its_own_begin(void)
 
     begin(&f);
     hold(&f, 1);
-    CU_ASSERT_EQUAL(tell_all(&f, 1), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 1), 0);
     gate_admit(&f.probe->gate, 1);
     hold(&f, 2);
-    CU_ASSERT_EQUAL(tell_all(&f, 1 + LIMIT), 0);
-    CU_ASSERT_EQUAL(tell_all(&f, 2 * LIMIT), 0);
-    CU_ASSERT_EQUAL(tell_all(&f, 1 + 2 * LIMIT), 1);
+    CU_ASSERT_EQUAL(count_reports(&f, 1 + LIMIT), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 2 * LIMIT), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 1 + 2 * LIMIT), 1);
     finish(&f);
 }
 
@@ -111,8 +111,8 @@ static void test_threads_that_sleep_are_no_long_turns(void)
 
     begin(&f);
     CU_ASSERT_TRUE(rig_wait(&f.rig, all_sleep, &f));
-    CU_ASSERT_EQUAL(tell_all(&f, 1), 0);
-    CU_ASSERT_EQUAL(tell_all(&f, 100 * LIMIT), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 1), 0);
+    CU_ASSERT_EQUAL(count_reports(&f, 100 * LIMIT), 0);
     finish(&f);
 }
 

@@ -49,7 +49,7 @@ static void test_reply_comes_to_the_one_who_asked(void)
 }
 
 /* promise E8 */
-static void test_failure_is_told_with_its_reason(void)
+static void test_failure_is_reported_with_its_reason(void)
 {
     static const struct {
         hand_act *act;
@@ -79,7 +79,7 @@ static void test_failure_is_told_with_its_reason(void)
 }
 
 /* promise E8: the pool is full for as long as the test wants; a wait would never end. */
-static void test_full_pool_is_told_at_once(void)
+static void test_full_pool_is_answered_at_once(void)
 {
     struct weir_answer answer;
     struct hand hand;
@@ -331,8 +331,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "reply", test_reply_comes_to_the_one_who_asked },
-        { "failure", test_failure_is_told_with_its_reason },
-        { "full", test_full_pool_is_told_at_once },
+        { "failure", test_failure_is_reported_with_its_reason },
+        { "full", test_full_pool_is_answered_at_once },
         { "time-out", test_time_out_is_not_early_and_the_request_expires },
         { "any order", test_answers_are_fetched_in_any_order },
         { "gave up", test_reply_to_one_who_gave_up_is_refused },

@@ -427,7 +427,7 @@ static int watch(struct weir_self *self, struct hand *hand, const struct weir_me
 }
 
 /* promise A16 */
-static void test_poller_of_the_program_tells_who_watches(void)
+static void test_poller_of_the_program_notifies_the_watching_actor(void)
 {
     struct weir_runtime_options options = WEIR_RUNTIME_OPTIONS;
     struct waiting waiting = { .token = 0 };
@@ -551,7 +551,7 @@ int main(void)
         { "wrong", test_wrong_bounds_are_refused },
         { "dead letters", test_dead_letters_are_read_and_sent_again },
         { "late", test_late_replies_are_shown },
-        { "poller", test_poller_of_the_program_tells_who_watches },
+        { "poller", test_poller_of_the_program_notifies_the_watching_actor },
         { "no poller", test_without_a_poller_descriptors_cannot_be_watched },
         { "answer unset", test_answer_whose_size_is_not_set_is_invalid },
         { "figures unset", test_figures_whose_size_is_not_set_are_invalid },

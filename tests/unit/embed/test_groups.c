@@ -132,7 +132,7 @@ static void test_group_counts_how_its_tasks_end(void)
 }
 
 /* promise E13 */
-static void test_wait_that_times_out_tells_the_figures(void)
+static void test_wait_that_times_out_reports_the_figures(void)
 {
     struct weir_group_ended ended = WEIR_GROUP_ENDED;
     struct fixture f;
@@ -388,7 +388,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "counts", test_group_counts_how_its_tasks_end },
-        { "time-out", test_wait_that_times_out_tells_the_figures },
+        { "time-out", test_wait_that_times_out_reports_the_figures },
         { "cancel", test_cancelled_group_begins_nothing },
         { "first failure", test_first_failure_cancels_the_rest },
         { "stopped pool", test_stopped_pool_ends_the_group },

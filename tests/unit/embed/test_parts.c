@@ -374,7 +374,7 @@ static void test_actor_that_fails_ends(void)
     hand_finish(&hand);
 }
 
-/* promise E4: it may also open between the refusal and the look at why. */
+/* promise E4: it may also open between the refusal and the reading of the reason. */
 static void test_actor_that_has_just_begun_is_waited_for(void)
 {
     struct weir_actor_options options = WEIR_ACTOR_OPTIONS;

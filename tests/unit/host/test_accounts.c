@@ -1,6 +1,6 @@
 /*
  * Goal: the log reports the messages that a source could not deliver: in the source's own line, and
- * in the host's. The first look after the last message reports the end.
+ * in the host's. The first check after the last message reports the end.
  *
  * Method: a source feeds a pool that has ended, or that waits at a gate; the log is captured and
  * read.
@@ -139,7 +139,7 @@ static void destroy(struct rig *rig, struct source *source)
     runtime_leave(executor);
 }
 
-/* No look has to wait for a second one: a run of one message ends with it. promise H2 */
+/* No check has to wait for a second one: a run of one message ends with it. promise H2 */
 static void test_first_look_after_the_last_message_says_that_all_is_done(void)
 {
     struct settings_pool pool_settings = { .parent = SETTINGS_NONE };

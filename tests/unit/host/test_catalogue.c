@@ -82,7 +82,7 @@ static void test_behaviour_is_found_and_stays_the_same_entry(void)
     stage_end(&stage);
 }
 
-static void test_what_is_not_there_is_told(void)
+static void test_missing_plugin_is_reported(void)
 {
     struct stage stage;
 
@@ -136,7 +136,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "behaviour is found", test_behaviour_is_found_and_stays_the_same_entry },
-        { "what is not there is told", test_what_is_not_there_is_told },
+        { "missing plugin is reported", test_missing_plugin_is_reported },
         { "one version a round", test_round_sees_one_version_and_the_next_round_the_newer },
         { "problem of a round", test_problem_of_a_round_is_gone_in_the_next },
         CU_TEST_INFO_NULL,

@@ -61,7 +61,7 @@ static void test_check_that_crashes_is_an_error_of_its_args(void)
 }
 
 /* promise B10 */
-static void test_check_that_exits_is_told_with_its_words(void)
+static void test_check_that_exits_is_reported_with_its_words(void)
 {
     refuses("  a: {use: rash.exits, args: {keep: 2}}\n",
             "pools.a.args: its check ended the program with exit code 3; it said: the licence has "
@@ -79,7 +79,7 @@ static void test_check_that_never_returns_is_waited_for_no_longer(void)
 }
 
 /* promise B10: the check before it is called, those after it are not. */
-static void test_others_are_told_as_far_as_can_be_known(void)
+static void test_other_watches_are_reported_as_far_as_possible(void)
 {
     refuses("  a: {use: rash.well, args: {keep: 7}}\n"
             "  b: {use: rash.crashes, args: {keep: 2}}\n",
@@ -137,9 +137,9 @@ int main(void)
     setenv("TSAN_OPTIONS", "handle_segv=0", 1);
     CU_TestInfo tests[] = {
         { "crash", test_check_that_crashes_is_an_error_of_its_args },
-        { "exit", test_check_that_exits_is_told_with_its_words },
+        { "exit", test_check_that_exits_is_reported_with_its_words },
         { "hang", test_check_that_never_returns_is_waited_for_no_longer },
-        { "others", test_others_are_told_as_far_as_can_be_known },
+        { "others", test_other_watches_are_reported_as_far_as_possible },
         { "right", test_right_checks_are_asked_each },
         { "left", test_nothing_is_left_behind },
         CU_TEST_INFO_NULL,

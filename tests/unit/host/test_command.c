@@ -219,7 +219,7 @@ static void test_good_file_is_ok(void)
     workspace_finish(&workspace);
 }
 
-static void test_bad_file_is_told_all_at_once(void)
+static void test_bad_file_is_reported_all_at_once(void)
 {
     struct workspace workspace;
     struct said said;
@@ -271,7 +271,7 @@ int main(void)
         { "plugins are checked", test_plugins_are_checked_by_file },
         { "plugins are described", test_plugins_are_described_by_name_behaviour_and_file },
         { "good file is ok", test_good_file_is_ok },
-        { "bad file is told all at once", test_bad_file_is_told_all_at_once },
+        { "bad file is reported all at once", test_bad_file_is_reported_all_at_once },
         { "help fits a screen", test_help_fits_a_screen },
         { "plan shows what changes", test_plan_shows_what_changes },
         CU_TEST_INFO_NULL,

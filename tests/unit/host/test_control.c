@@ -268,7 +268,7 @@ static void test_what_nobody_answered_is_freed_at_the_end(void)
 }
 
 /* promise C9 */
-static void test_slow_client_is_told_and_closed(void)
+static void test_slow_client_gets_an_answer_and_is_closed(void)
 {
     struct fixture f;
     char text[512];
@@ -312,7 +312,7 @@ static void test_client_that_reads_gets_all(void)
     finish(&f);
 }
 
-static void test_wrong_requests_are_told(void)
+static void test_wrong_requests_are_reported(void)
 {
     static const char *const requests[][2] = {
         { "nonsense\r\n\r\n", "HTTP/1.1 400 " },
@@ -567,10 +567,10 @@ int main(void)
         { "later", test_answer_may_come_later },
         { "left", test_client_that_left_is_answered_into_the_air },
         { "nobody answered", test_what_nobody_answered_is_freed_at_the_end },
-        { "slow", test_slow_client_is_told_and_closed },
+        { "slow", test_slow_client_gets_an_answer_and_is_closed },
         { "does not read", test_client_that_does_not_read_is_closed },
         { "reads", test_client_that_reads_gets_all },
-        { "wrong", test_wrong_requests_are_told },
+        { "wrong", test_wrong_requests_are_reported },
         { "endless", test_endless_request_is_cut_off },
         { "too many", test_too_many_connections_are_turned_away },
         { "probe", test_probe_is_answered_in_a_reserved_place },

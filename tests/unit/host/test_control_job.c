@@ -86,7 +86,7 @@ static void expect(enum control_job_kind kind, bool wants_text, const struct out
     free(text);
 }
 
-static void test_plan_is_told_with_its_steps(void)
+static void test_plan_is_reported_with_its_steps(void)
 {
     struct settings from = { .host = { .turn_warning_ms = 1000 } };
     struct settings to = { .host = { .turn_warning_ms = 2000 } };
@@ -109,7 +109,7 @@ static void test_plan_is_told_with_its_steps(void)
 }
 
 /* promise R6 */
-static void test_refusal_is_told_with_its_places(void)
+static void test_refusal_is_reported_with_its_places(void)
 {
     struct mark mark = { "weir.yaml", 3, 5 };
     struct outcome outcome = { .status = WEIR_EINVALID, .generation = 7 };
@@ -183,8 +183,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "by kind", test_jobs_are_taken_by_kind_in_order },
-        { "plan", test_plan_is_told_with_its_steps },
-        { "refusal", test_refusal_is_told_with_its_places },
+        { "plan", test_plan_is_reported_with_its_steps },
+        { "refusal", test_refusal_is_reported_with_its_places },
         { "threads", test_each_job_comes_back_once_from_another_thread },
         { "too long", test_name_too_long_makes_no_job },
         CU_TEST_INFO_NULL,

@@ -257,7 +257,7 @@ static void test_successor_of_ours_is_not_removed(void)
     finish(&f);
 }
 
-static void test_path_too_long_is_told(void)
+static void test_path_too_long_is_reported(void)
 {
     struct fixture f;
     char path[CONTROL_SOCKET_PATH_MAX + 1];
@@ -272,7 +272,7 @@ static void test_path_too_long_is_told(void)
     finish(&f);
 }
 
-static void test_directory_that_is_not_there_is_told(void)
+static void test_directory_that_is_not_there_is_reported(void)
 {
     struct fixture f;
 
@@ -295,8 +295,8 @@ int main(void)
         { "stranger", test_host_of_a_stranger_is_known },
         { "no socket", test_file_that_is_no_socket_is_left_alone },
         { "successor", test_successor_of_ours_is_not_removed },
-        { "too long", test_path_too_long_is_told },
-        { "no directory", test_directory_that_is_not_there_is_told },
+        { "too long", test_path_too_long_is_reported },
+        { "no directory", test_directory_that_is_not_there_is_reported },
         CU_TEST_INFO_NULL,
     };
 

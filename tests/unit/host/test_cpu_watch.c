@@ -170,7 +170,7 @@ static void test_quota_of_cgroup_v1_is_followed_also_beside_v2(void)
     }
 }
 
-/* promise D10: no action, not even a look, before its time; no action without a change. */
+/* promise D10: no action, not even a check, before its time; no action without a change. */
 static void test_nothing_is_done_while_nothing_changes(void)
 {
     struct fixture f;

@@ -22,7 +22,7 @@ static const struct crash_note note = {
     .inside = true,
 };
 
-static const struct crash_note *somebody(void)
+static const struct crash_note *note_of_worker(void)
 {
     return &note;
 }
@@ -36,7 +36,7 @@ static const struct crash_note *somebody_before(void)
     return &over;
 }
 
-static const struct crash_note *nobody(void)
+static const struct crash_note *no_note(void)
 {
     return NULL;
 }
@@ -83,7 +83,7 @@ static void fall_by_abort(void)
 static void test_crash_of_a_worker_names_it(void)
 {
     int status;
-    const char *words = words_of(somebody, fall_by_segv, &status);
+    const char *words = words_of(note_of_worker, fall_by_segv, &status);
 
     CU_ASSERT_EQUAL(strncmp(words, "weir: crash signal=SIGSEGV address=0x", 37), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(words, " pool=images/small plugin=thumb/1.4.0 generation=2 "
@@ -95,7 +95,7 @@ static void test_crash_of_a_worker_names_it(void)
 static void test_crash_of_the_host_says_so(void)
 {
     int status;
-    const char *words = words_of(nobody, fall_by_abort, &status);
+    const char *words = words_of(no_note, fall_by_abort, &status);
 
     CU_ASSERT_STRING_EQUAL(words, "weir: crash signal=SIGABRT in the host itself; the host ends\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);

@@ -31,14 +31,14 @@ static void test_bounds_are_in_the_units_of_the_kind(void)
     CU_ASSERT_STRING_EQUAL(described(&below), "integer -5..-1");
 }
 
-static void test_secret_default_is_not_told(void)
+static void test_secret_default_is_not_reported(void)
 {
     struct weir_option option = { .kind = WEIR_STRING, .fallback = "hush", .secret = true };
 
     CU_ASSERT_STRING_EQUAL(described(&option), "text, secret");
 }
 
-static void test_choices_are_told(void)
+static void test_choices_are_reported(void)
 {
     static const char *const choices[] = { "a", "b", NULL };
     struct weir_option option = { .kind = WEIR_ENUM, .choices = choices, .fallback = "a" };
@@ -91,8 +91,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "bounds are in units", test_bounds_are_in_the_units_of_the_kind },
-        { "secret default is not told", test_secret_default_is_not_told },
-        { "choices are told", test_choices_are_told },
+        { "secret default is not reported", test_secret_default_is_not_reported },
+        { "choices are reported", test_choices_are_reported },
         { "long choices are cut", test_long_choices_are_cut_not_overrun },
         { "plugin is described whole", test_plugin_is_described_whole },
         CU_TEST_INFO_NULL,

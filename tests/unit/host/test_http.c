@@ -145,7 +145,7 @@ static void test_other_methods_and_broken_escapes_are_not_taken(void)
     }
 }
 
-static void test_what_is_too_large_is_told_before_it_ends(void)
+static void test_too_large_request_is_answered_before_its_end(void)
 {
     char *target = text_of("GET /", "a", HTTP_TARGET_MAX, "");
     char *headers = text_of("GET / HTTP/1.1\r\n", "A: b\r\n", HTTP_REQUEST_MAX / 6, "");
@@ -187,7 +187,7 @@ int main(void)
         { "large body", test_large_body_is_read_to_its_bound },
         { "broken", test_broken_requests_are_wrong },
         { "not ours", test_other_methods_and_broken_escapes_are_not_taken },
-        { "too large", test_what_is_too_large_is_told_before_it_ends },
+        { "too large", test_too_large_request_is_answered_before_its_end },
         { "escaped", test_what_is_escaped_comes_back },
         CU_TEST_INFO_NULL,
     };

@@ -348,7 +348,7 @@ static void test_object_of_another_machine_is_refused_by_name(void)
     stage_end(&stage);
 }
 
-static void test_directory_that_is_not_there_is_told(void)
+static void test_directory_that_is_not_there_is_reported(void)
 {
     struct stage stage;
     struct problem problem = { "" };
@@ -403,7 +403,7 @@ int main(void)
         { "no object, mended", test_file_that_is_no_object_is_refused_and_may_be_mended },
         { "refused content, mended", test_refused_content_may_be_mended },
         { "other machine", test_object_of_another_machine_is_refused_by_name },
-        { "no private directory", test_directory_that_is_not_there_is_told },
+        { "no private directory", test_directory_that_is_not_there_is_reported },
         { "name is looked up in the path", test_name_is_looked_up_in_the_path_only },
         CU_TEST_INFO_NULL,
     };

@@ -172,7 +172,7 @@ static void test_field_over_the_limit_is_left_out_whole(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(written(&json, &line), ",\"a\":\"1\",\"cut\":true}\n"));
 }
 
-static void test_event_over_the_limit_is_told_of(void)
+static void test_event_over_the_limit_is_reported(void)
 {
     char large[LOG_LINE_MAX + 1];
     struct log_line line = { .level = WEIR_LOG_INFO, .component = "c", .event = large };
@@ -194,7 +194,7 @@ int main(void)
         { "journal gets a priority", test_journal_gets_a_priority },
         { "key cannot forge a field", test_key_with_space_cannot_forge_a_field },
         { "field over the limit", test_field_over_the_limit_is_left_out_whole },
-        { "event over the limit", test_event_over_the_limit_is_told_of },
+        { "event over the limit", test_event_over_the_limit_is_reported },
         { "what a terminal obeys", test_what_a_terminal_obeys_is_escaped },
         CU_TEST_INFO_NULL,
     };

@@ -192,7 +192,7 @@ static void test_answer_is_never_counted_instead(void)
     stage_end(&stage);
 }
 
-static void test_next_second_tells_before_the_line(void)
+static void test_next_second_reports_before_the_line(void)
 {
     struct stage stage;
     const char *text;
@@ -239,7 +239,7 @@ static void test_lines_of_many_workers_are_one_kind(void)
 }
 
 /* Ten minutes of a line that never ends: promise H3. */
-static void test_line_that_goes_on_is_told_ever_less_often(void)
+static void test_line_that_goes_on_is_reported_ever_less_often(void)
 {
     struct stage stage;
     size_t lines = 0;
@@ -292,7 +292,7 @@ static void test_lines_of_too_many_kinds_are_one(void)
     stage_end(&stage);
 }
 
-static void test_destroy_tells_what_is_counted(void)
+static void test_destroy_logs_the_counted_lines(void)
 {
     struct stage stage;
 
@@ -405,11 +405,11 @@ int main(void)
         { "no pool has its own", test_pools_without_a_level_need_no_table },
         { "repeated line is limited and counted", test_repeated_line_is_limited_and_counted },
         { "answers are all written", test_answer_is_never_counted_instead },
-        { "next second tells before the line", test_next_second_tells_before_the_line },
+        { "next second reports before the line", test_next_second_reports_before_the_line },
         { "many workers", test_lines_of_many_workers_are_one_kind },
-        { "a line that goes on", test_line_that_goes_on_is_told_ever_less_often },
+        { "a line that goes on", test_line_that_goes_on_is_reported_ever_less_often },
         { "too many kinds", test_lines_of_too_many_kinds_are_one },
-        { "destroy tells what is counted", test_destroy_tells_what_is_counted },
+        { "destroy reports what is counted", test_destroy_logs_the_counted_lines },
         { "stuck reader costs lines", test_stuck_reader_costs_lines_that_are_counted },
         { "format changes while running", test_format_changes_while_running },
         { "lines of many threads", test_lines_of_many_threads_are_whole_and_all_counted },

@@ -71,7 +71,7 @@ static bool page_has(struct fixture *f, enum page page, const char *part)
 }
 
 /* promise C6 */
-static void test_what_came_too_late_is_told(void)
+static void test_late_replies_are_reported(void)
 {
     struct fixture f;
 
@@ -104,7 +104,7 @@ static void test_without_any_people_see_no_line_and_programs_a_zero(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "late", test_what_came_too_late_is_told },
+        { "late", test_late_replies_are_reported },
         { "none", test_without_any_people_see_no_line_and_programs_a_zero },
         CU_TEST_INFO_NULL,
     };

@@ -37,7 +37,7 @@ static void test_first_directory_that_has_it_wins(void)
     workspace_finish(&second);
 }
 
-static void test_name_that_is_nowhere_is_told_with_a_guess(void)
+static void test_name_that_is_nowhere_is_reported_with_a_guess(void)
 {
     struct workspace workspace;
     struct plugin_path path;
@@ -92,7 +92,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "first directory wins", test_first_directory_that_has_it_wins },
-        { "name that is nowhere", test_name_that_is_nowhere_is_told_with_a_guess },
+        { "name that is nowhere", test_name_that_is_nowhere_is_reported_with_a_guess },
         { "name with a directory", test_name_with_a_directory_is_refused },
         { "environment comes first", test_environment_comes_first_among_the_defaults },
         CU_TEST_INFO_NULL,

@@ -122,7 +122,7 @@ static void beat(struct fixture *f)
     poll_set_tick(f->set, f->now_ms);
 }
 
-static uint64_t told(int descriptor, int readiness)
+static uint64_t note_of(int descriptor, int readiness)
 {
     return TOLD + (uint64_t)descriptor * 100 + (uint64_t)readiness;
 }
@@ -133,7 +133,7 @@ static uint64_t closed(int descriptor)
 }
 
 /* promise A16 */
-static void test_pipe_is_told_each_time_it_is_watched(void)
+static void test_pipe_is_reported_each_time_it_is_watched(void)
 {
     struct fixture f;
     int ends[2];
@@ -144,22 +144,22 @@ static void test_pipe_is_told_each_time_it_is_watched(void)
     CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
     for (uint32_t i = 1; i <= 3; i++) {
         CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_READABLE), 0);
-        CU_ASSERT_EQUAL(probe_times(f.probe, told(ends[0], WEIR_READABLE)), i - 1);
+        CU_ASSERT_EQUAL(probe_times(f.probe, note_of(ends[0], WEIR_READABLE)), i - 1);
         CU_ASSERT_EQUAL(write(ends[1], "x", 1), 1);
-        CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), i));
+        CU_ASSERT_TRUE(noted(&f, note_of(ends[0], WEIR_READABLE), i));
         CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
     }
     /* The end of a file is reported, too. */
     CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_READABLE), 0);
     close(ends[1]);
-    CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), 4));
+    CU_ASSERT_TRUE(noted(&f, note_of(ends[0], WEIR_READABLE), 4));
     CU_ASSERT_EQUAL(ask(&f, ends[0], 0), WEIR_EUNKNOWN);
     finish(&f);
     close(ends[0]);
 }
 
 /* promise A16: a worker that opens before the loop is there is not forgotten. */
-static void test_what_is_ready_before_the_loop_is_there_is_told(void)
+static void test_descriptor_that_is_ready_before_the_loop_is_reported(void)
 {
     struct fixture f;
     int pair[2];
@@ -169,7 +169,7 @@ static void test_what_is_ready_before_the_loop_is_there_is_told(void)
     CU_ASSERT_EQUAL(write(pair[1], "x", 1), 1);
     CU_ASSERT_EQUAL(ask(&f, pair[0], WEIR_READABLE | WEIR_WRITABLE), 0);
     attach(&f);
-    CU_ASSERT_TRUE(noted(&f, told(pair[0], 3), 1));
+    CU_ASSERT_TRUE(noted(&f, note_of(pair[0], 3), 1));
     /* Its mode is the plugin's: libuv's own poll handle would have made it non-blocking. */
     CU_ASSERT_EQUAL(fcntl(pair[0], F_GETFL) & O_NONBLOCK, 0);
     finish(&f);
@@ -195,7 +195,7 @@ static void test_what_cannot_be_waited_for_is_refused(void)
     CU_ASSERT_EQUAL(ask(&f, ends[0], 0), 0);
     CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_WRITABLE), 0);
     CU_ASSERT_EQUAL(ask(&f, ends[1], WEIR_WRITABLE), 0);
-    CU_ASSERT_TRUE(noted(&f, told(ends[1], WEIR_WRITABLE), 1));
+    CU_ASSERT_TRUE(noted(&f, note_of(ends[1], WEIR_WRITABLE), 1));
     finish(&f);
     close(file);
     close(ends[0]);
@@ -203,7 +203,7 @@ static void test_what_cannot_be_waited_for_is_refused(void)
 }
 
 /* promise A16 */
-static void test_what_is_taken_back_is_not_told(void)
+static void test_watch_that_is_taken_back_is_not_reported(void)
 {
     struct fixture f;
     int first[2], second[2];
@@ -218,10 +218,10 @@ static void test_what_is_taken_back_is_not_told(void)
     CU_ASSERT_EQUAL(write(second[1], "x", 1), 1);
     /* Of the two that are ready, only the other one; and the first again when it is wanted. */
     CU_ASSERT_EQUAL(ask(&f, second[0], WEIR_READABLE), 0);
-    CU_ASSERT_TRUE(noted(&f, told(second[0], WEIR_READABLE), 1));
-    CU_ASSERT_EQUAL(probe_times(f.probe, told(first[0], WEIR_READABLE)), 0);
+    CU_ASSERT_TRUE(noted(&f, note_of(second[0], WEIR_READABLE), 1));
+    CU_ASSERT_EQUAL(probe_times(f.probe, note_of(first[0], WEIR_READABLE)), 0);
     CU_ASSERT_EQUAL(ask(&f, first[0], WEIR_READABLE), 0);
-    CU_ASSERT_TRUE(noted(&f, told(first[0], WEIR_READABLE), 1));
+    CU_ASSERT_TRUE(noted(&f, note_of(first[0], WEIR_READABLE), 1));
     finish(&f);
     for (int i = 0; i < 2; i++) {
         close(first[i]);
@@ -230,7 +230,7 @@ static void test_what_is_taken_back_is_not_told(void)
 }
 
 /* promise A16: closed; closed and the number used again; that number watched again as well. */
-static void test_descriptor_closed_under_its_watch_is_told(void)
+static void test_descriptor_closed_under_its_watch_is_reported(void)
 {
     struct fixture f;
     int pair[2], ends[2];
@@ -255,8 +255,8 @@ static void test_descriptor_closed_under_its_watch_is_told(void)
     /* The set still has that file, under a number that is not its own: no report. */
     CU_ASSERT_EQUAL(write(ends[1], "x", 1), 1);
     CU_ASSERT_EQUAL(ask(&f, ends[0], WEIR_READABLE), 0);
-    CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), 1));
-    CU_ASSERT_EQUAL(probe_times(f.probe, told(number, WEIR_READABLE)), 0);
+    CU_ASSERT_TRUE(noted(&f, note_of(ends[0], WEIR_READABLE), 1));
+    CU_ASSERT_EQUAL(probe_times(f.probe, note_of(number, WEIR_READABLE)), 0);
     finish(&f);
     close(number);
     close(pair[1]);
@@ -282,7 +282,7 @@ static void test_number_that_is_watched_anew_serves_the_new_one(void)
     beat(&f);
     CU_ASSERT_TRUE(noted(&f, closed(ends[0]), 1));
     CU_ASSERT_EQUAL(write(later[1], "x", 1), 1);
-    CU_ASSERT_TRUE(noted(&f, told(ends[0], WEIR_READABLE), 1));
+    CU_ASSERT_TRUE(noted(&f, note_of(ends[0], WEIR_READABLE), 1));
     beat(&f);
     CU_ASSERT_EQUAL(probe_times(f.probe, closed(ends[0])), 1);
     finish(&f);
@@ -309,12 +309,12 @@ static void test_number_that_is_no_descriptor_is_refused_whatever_it_is(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "pipe", test_pipe_is_told_each_time_it_is_watched },
-        { "early", test_what_is_ready_before_the_loop_is_there_is_told },
+        { "pipe", test_pipe_is_reported_each_time_it_is_watched },
+        { "early", test_descriptor_that_is_ready_before_the_loop_is_reported },
         { "refused", test_what_cannot_be_waited_for_is_refused },
         { "no descriptor", test_number_that_is_no_descriptor_is_refused_whatever_it_is },
-        { "taken back", test_what_is_taken_back_is_not_told },
-        { "closed", test_descriptor_closed_under_its_watch_is_told },
+        { "taken back", test_watch_that_is_taken_back_is_not_reported },
+        { "closed", test_descriptor_closed_under_its_watch_is_reported },
         { "number", test_number_that_is_watched_anew_serves_the_new_one },
         CU_TEST_INFO_NULL,
     };

@@ -1,9 +1,8 @@
 /*
  * Goal: text of workers that standard output refuses is logged once, with the reason, and counted;
- * a reader that does not read blocks nobody, and gets all text in order later. Shows promise H7 and
- * promise H10.
- * Method: the test replaces the descriptor of standard output by /dev/full, /dev/null, and a pipe
- * that it reads, or does not.
+ * a reader that does not read blocks no thread, and gets all text in order later. Shows promise H7
+ * and promise H10. Method: the test replaces the descriptor of standard output by /dev/full,
+ * /dev/null, and a pipe that it reads, or does not.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static void print(struct stage *stage, const char *text)
     CU_ASSERT_TRUE(printer_flush(&stage->printer, WAIT_LIMIT_MS));
 }
 
-static void test_full_disk_is_told_once_and_counted(void)
+static void test_full_disk_is_reported_once_and_counted(void)
 {
     struct stage stage;
 
@@ -84,7 +83,7 @@ static void test_full_disk_is_told_once_and_counted(void)
     stage_end(&stage);
 }
 
-static void test_what_fails_again_is_told_again(void)
+static void test_second_failure_is_reported_again(void)
 {
     struct stage stage;
 
@@ -161,8 +160,8 @@ static void test_reader_that_does_not_read_holds_up_nobody(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "full disk", test_full_disk_is_told_once_and_counted },
-        { "again", test_what_fails_again_is_told_again },
+        { "full disk", test_full_disk_is_reported_once_and_counted },
+        { "again", test_second_failure_is_reported_again },
         { "stalled", test_reader_that_does_not_read_holds_up_nobody },
         CU_TEST_INFO_NULL,
     };

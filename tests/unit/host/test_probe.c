@@ -39,7 +39,7 @@ static void test_right_plugin_passes(void)
     (void)refusal(TEST_PROGRAM, TEST_PLUGINS "/sample.so", WEIR_OK);
 }
 
-static void test_wrong_tables_are_told_as_ever(void)
+static void test_wrong_tables_are_reported_as_before(void)
 {
     CU_ASSERT_PTR_NOT_NULL(
         strstr(refusal(TEST_PROGRAM, TEST_PLUGINS "/no_callback.so", WEIR_EINVALID),
@@ -49,7 +49,7 @@ static void test_wrong_tables_are_told_as_ever(void)
                "function_of_nobody"));
 }
 
-static void test_constructor_that_exits_is_told_with_its_words(void)
+static void test_constructor_that_exits_is_reported_with_its_words(void)
 {
     CU_ASSERT_STRING_EQUAL(
         refusal(TEST_PROGRAM, TEST_PLUGINS "/constructor_exits.so", WEIR_EUNSUPPORTED),
@@ -57,7 +57,7 @@ static void test_constructor_that_exits_is_told_with_its_words(void)
         "licence was found");
 }
 
-static void test_constructor_that_crashes_is_told_by_its_signal(void)
+static void test_constructor_that_crashes_is_reported_by_its_signal(void)
 {
     struct rlimit no_core = { 0, 0 };
 
@@ -85,7 +85,7 @@ static void test_constructor_that_hangs_is_ended_with_all_it_started(void)
     CU_ASSERT_EQUAL(errno, ECHILD);
 }
 
-static void test_limit_that_is_none_is_told(void)
+static void test_limit_that_is_none_is_reported(void)
 {
     setenv("WEIR_PLUGIN_TIMEOUT", "soon", 1);
     CU_ASSERT_STRING_EQUAL(
@@ -96,7 +96,7 @@ static void test_limit_that_is_none_is_told(void)
     unsetenv("WEIR_PLUGIN_TIMEOUT");
 }
 
-static void test_program_that_is_not_there_is_told(void)
+static void test_program_that_is_not_there_is_reported(void)
 {
     CU_ASSERT_STRING_EQUAL(
         refusal("/this/is/not/there", TEST_PLUGINS "/sample.so", WEIR_ENOTALLOWED),
@@ -172,12 +172,12 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "right plugin", test_right_plugin_passes },
-        { "wrong tables", test_wrong_tables_are_told_as_ever },
-        { "constructor exits", test_constructor_that_exits_is_told_with_its_words },
-        { "constructor crashes", test_constructor_that_crashes_is_told_by_its_signal },
+        { "wrong tables", test_wrong_tables_are_reported_as_before },
+        { "constructor exits", test_constructor_that_exits_is_reported_with_its_words },
+        { "constructor crashes", test_constructor_that_crashes_is_reported_by_its_signal },
         { "constructor hangs", test_constructor_that_hangs_is_ended_with_all_it_started },
-        { "limit that is none", test_limit_that_is_none_is_told },
-        { "no program", test_program_that_is_not_there_is_told },
+        { "limit that is none", test_limit_that_is_none_is_reported },
+        { "no program", test_program_that_is_not_there_is_reported },
         { "only new content", test_only_new_content_is_probed },
         CU_TEST_INFO_NULL,
     };

@@ -35,7 +35,7 @@ static void fill_window(struct progress_window *window, const struct progress_fi
     }
 }
 
-static void test_line_tells_percent_left_rates_and_pools(void)
+static void test_line_reports_percent_left_rates_and_pools(void)
 {
     struct progress_figures figures = half_way();
     struct progress_window window;
@@ -197,7 +197,7 @@ static void test_short_run_has_a_rate_at_its_end(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "line tells all", test_line_tells_percent_left_rates_and_pools },
+        { "line reports all", test_line_reports_percent_left_rates_and_pools },
         { "narrow line loses whole parts", test_narrow_line_loses_whole_parts_from_the_right },
         { "buffer is never overrun", test_buffer_is_never_overrun },
         { "first moment", test_first_moment_has_no_rate_and_no_time_left },

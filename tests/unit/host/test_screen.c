@@ -29,7 +29,7 @@ struct stage {
     int terminal;
     int output[2];
     struct screen *screen;
-    struct gate told;
+    struct gate logged;
 };
 
 /* A bare root has no /dev/pts: as root we mount one for this process alone. */
@@ -52,7 +52,7 @@ static void stage_begin(struct stage *stage)
     struct termios raw;
 
     setenv("TERM", "xterm", 1);
-    gate_init(&stage->told);
+    gate_init(&stage->logged);
     mount_pseudo_terminals();
     CU_ASSERT_EQUAL_FATAL(openpty(&stage->master, &stage->terminal, NULL, NULL, &size), 0);
     CU_ASSERT_EQUAL_FATAL(tcgetattr(stage->terminal, &raw), 0);
@@ -65,7 +65,7 @@ static void stage_begin(struct stage *stage)
 static void stage_end(struct stage *stage)
 {
     screen_destroy(stage->screen);
-    gate_finish(&stage->told);
+    gate_finish(&stage->logged);
     close(stage->master);
     close(stage->terminal);
     close(stage->output[0]);
@@ -175,7 +175,7 @@ static void *log_and_show(void *argument)
 
     CU_ASSERT_EQUAL(screen_log(stage->screen, "line\n", 5), WEIR_EFULL);
     screen_status(stage->screen, "50%");
-    gate_open(&stage->told);
+    gate_open(&stage->logged);
     return NULL;
 }
 
@@ -209,18 +209,18 @@ static bool is_printing(struct stage *stage)
 static void test_stopped_terminal_holds_up_only_those_who_print(void)
 {
     struct stage stage;
-    pthread_t printing, telling;
+    pthread_t printing, logging;
 
     stage_begin(&stage);
     stage.screen = screen_create(stage.terminal, stage.terminal);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage.screen);
     CU_ASSERT_EQUAL_FATAL(pthread_create(&printing, NULL, print_much, &stage), 0);
     CU_ASSERT_TRUE(is_printing(&stage));
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&telling, NULL, log_and_show, &stage), 0);
-    CU_ASSERT_TRUE(gate_pass(&stage.told));
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&logging, NULL, log_and_show, &stage), 0);
+    CU_ASSERT_TRUE(gate_pass(&stage.logged));
     read_all(&stage);
     pthread_join(printing, NULL);
-    pthread_join(telling, NULL);
+    pthread_join(logging, NULL);
     CU_ASSERT_EQUAL(screen_log(stage.screen, "line\n", 5), WEIR_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(shown_at(stage.master, 5), "line\n"));
     stage_end(&stage);
@@ -251,7 +251,7 @@ static void test_terminal_that_cannot_move_its_cursor_has_no_status(void)
     stage_end(&stage);
 }
 
-static void test_reader_that_left_is_told(void)
+static void test_reader_that_left_is_reported(void)
 {
     struct stage stage;
     int error = 0;
@@ -275,7 +275,7 @@ int main(void)
         { "stopped terminal", test_stopped_terminal_holds_up_only_those_who_print },
         { "no terminal, no status", test_without_a_terminal_there_is_no_status },
         { "dumb terminal", test_terminal_that_cannot_move_its_cursor_has_no_status },
-        { "reader that left", test_reader_that_left_is_told },
+        { "reader that left", test_reader_that_left_is_reported },
         CU_TEST_INFO_NULL,
     };
 

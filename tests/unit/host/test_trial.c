@@ -138,7 +138,7 @@ static void test_empty_list_stays_one(void)
     close(descriptor);
 }
 
-static void test_part_of_a_trial_is_told_as_one(void)
+static void test_part_of_a_trial_is_reported_as_one(void)
 {
     int whole = write_trial(2, "1");
     off_t size = size_of(whole);
@@ -179,7 +179,7 @@ int main(void)
         { "values", test_values_arrive },
         { "shapes", test_shapes_arrive },
         { "empty list", test_empty_list_stays_one },
-        { "part", test_part_of_a_trial_is_told_as_one },
+        { "part", test_part_of_a_trial_is_reported_as_one },
         { "more", test_more_calls_take_evenly_more },
         CU_TEST_INFO_NULL,
     };

@@ -1,5 +1,5 @@
 /*
- * Goal: a path is safe only when nobody but root and the own user could change the file that it
+ * Goal: a path is safe only when no user but root and the own one could change the file that it
  * leads to. Shows promise T2.
  * Method: real folders and links. As root the test gives files to another user (65534) to see that
  * it is reported; another user cannot give files away, and runs the rest.
@@ -56,7 +56,7 @@ static void test_own_file_below_a_sticky_folder_is_safe(void)
     finish(&f);
 }
 
-static void test_what_others_may_write_to_is_told_at_its_place(void)
+static void test_file_that_others_may_write_to_is_reported_at_its_place(void)
 {
     static const mode_t modes[] = { 0770, 0707, 0777 };
     struct fixture f;
@@ -125,7 +125,7 @@ static void test_path_that_leads_nowhere_is_an_error(void)
     finish(&f);
 }
 
-static void test_what_somebody_else_owns_is_told(void)
+static void test_file_of_another_user_is_reported(void)
 {
     struct fixture f;
     char text[512];
@@ -155,11 +155,11 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "own file", test_own_file_below_a_sticky_folder_is_safe },
-        { "others may write", test_what_others_may_write_to_is_told_at_its_place },
+        { "others may write", test_file_that_others_may_write_to_is_reported_at_its_place },
         { "way of a link", test_way_of_a_link_counts },
         { "relative path", test_relative_path_begins_where_the_process_is },
         { "nowhere", test_path_that_leads_nowhere_is_an_error },
-        { "somebody else", test_what_somebody_else_owns_is_told },
+        { "somebody else", test_file_of_another_user_is_reported },
         CU_TEST_INFO_NULL,
     };
 

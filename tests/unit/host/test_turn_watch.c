@@ -101,7 +101,7 @@ static void finish(struct fixture *f)
 }
 
 /* Ticks that take no time, until the thread that was asked has answered. */
-static bool is_told(void *context)
+static bool is_logged(void *context)
 {
     struct fixture *f = context;
 
@@ -110,7 +110,7 @@ static bool is_told(void *context)
 }
 
 /* promise H5 */
-static void test_long_turn_is_told_with_its_stack(void)
+static void test_long_turn_is_reported_with_its_stack(void)
 {
     struct fixture f;
 
@@ -120,7 +120,7 @@ static void test_long_turn_is_told_with_its_stack(void)
     turn_watch_tick(f.watch, f.now_ms);
     CU_ASSERT_EQUAL(f.caught.count, 0);
     f.now_ms = LIMIT_MS + 1;
-    CU_ASSERT_TRUE(rig_wait(&f.rig, is_told, &f));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_logged, &f));
     CU_ASSERT_EQUAL(strncmp(f.caught.line, "images#0 turn takes long ms=1000 ", 33), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " worker=0 message="));
     /* The thread is in the gate's wait, a function of libc that our program calls. */
@@ -149,7 +149,7 @@ static void test_turn_on_an_unwatched_dispatcher_may_take_long(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "told", test_long_turn_is_told_with_its_stack },
+        { "reported", test_long_turn_is_reported_with_its_stack },
         { "unwatched", test_turn_on_an_unwatched_dispatcher_may_take_long },
         CU_TEST_INFO_NULL,
     };

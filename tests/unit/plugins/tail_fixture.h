@@ -34,7 +34,7 @@ void fixture_begin(struct fixture *f, const char *glob, const char *more);
 void fixture_finish(struct fixture *f);
 void fixture_append_to(struct fixture *f, const char *name, const char *text);
 void fixture_move(struct fixture *f, const char *from, const char *to);
-/* Moves the clock to the next look at the files. */
+/* Moves the clock to the next check of the files. */
 void fixture_look(struct fixture *f);
 /* The line that was sent as number `index`; NULL = none. Borrowed. */
 const struct files_line *fixture_line_at(struct fixture *f, size_t index);

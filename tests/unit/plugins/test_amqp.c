@@ -1,6 +1,7 @@
 /*
  * Goal:   the behaviours of amqp without a server: options are checked, a server that is not there
- *         or speaks something else is told with its address, no secret is told, and a worker that
+ *         or speaks something else is reported with its address, no secret is reported, and a
+ *         worker that
  *         may open without a server takes no message until it has one.
  * Method: the kit, and ports of 127.0.0.1 at which nothing listens, or a listener that says
  *         nothing.
@@ -69,7 +70,7 @@ static void test_wrong_options_are_reported(void)
     CU_ASSERT_TRUE(is_mistake("consume", "servers: [\"amqp://a\"]\nqueue: q\nwindow: 0", "window"));
 }
 
-static void test_password_in_an_address_is_refused_and_not_told(void)
+static void test_password_in_an_address_is_refused_and_not_reported(void)
 {
     struct weir_kit *kit = make("publish");
 
@@ -165,7 +166,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "options", test_wrong_options_are_reported },
-        { "password", test_password_in_an_address_is_refused_and_not_told },
+        { "password", test_password_in_an_address_is_refused_and_not_reported },
         { "absent", test_absent_server_refuses_the_start },
         { "silent", test_server_that_says_nothing_is_left_after_the_timeout },
         { "publisher waits", test_publisher_without_a_server_takes_nothing },

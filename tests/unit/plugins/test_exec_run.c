@@ -211,7 +211,7 @@ static void test_output_without_room_waits_and_nothing_runs_twice(void)
 
 /* --- the environment of a command ------------------------------------------------------------- */
 
-static void test_variables_tell_of_the_message(void)
+static void test_variables_describe_the_message(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
 
@@ -549,7 +549,7 @@ int main(void)
         { "key", test_key_of_the_message_goes_on_with_the_output },
         { "request", test_request_gets_the_output_as_its_reply },
         { "output without room", test_output_without_room_waits_and_nothing_runs_twice },
-        { "variables", test_variables_tell_of_the_message },
+        { "variables", test_variables_describe_the_message },
         { "inherit: false", test_without_inherit_a_command_has_its_own_variables_only },
         { "descriptors", test_command_has_three_descriptors_and_no_others },
         { "signals", test_command_has_default_signals },

@@ -172,7 +172,7 @@ static void test_half_a_message_is_taken_back_and_tried_again(void)
     scratch_finish(&scratch);
 }
 
-static void test_full_disk_is_told_and_tried_again(void)
+static void test_full_disk_is_reported_and_tried_again(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "append");
 
@@ -184,7 +184,7 @@ static void test_full_disk_is_told_and_tried_again(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_path_that_cannot_be_opened_is_told(void)
+static void test_path_that_cannot_be_opened_is_reported(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "append");
 
@@ -204,8 +204,8 @@ int main(void)
         { "earlier period", test_file_of_an_earlier_period_becomes_an_old_one },
         { "renamed file", test_renamed_file_is_left_for_another_one },
         { "half a message", test_half_a_message_is_taken_back_and_tried_again },
-        { "full disk", test_full_disk_is_told_and_tried_again },
-        { "path that cannot be opened", test_path_that_cannot_be_opened_is_told },
+        { "full disk", test_full_disk_is_reported_and_tried_again },
+        { "path that cannot be opened", test_path_that_cannot_be_opened_is_reported },
         CU_TEST_INFO_NULL,
     };
 

@@ -172,7 +172,7 @@ static void test_progress_ends_with_all_bytes(void)
     finish(kit, &scratch);
 }
 
-static void test_no_match_is_told(void)
+static void test_no_match_is_reported(void)
 {
     struct scratch scratch;
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
@@ -186,7 +186,7 @@ static void test_no_match_is_told(void)
     finish(kit, &scratch);
 }
 
-static void test_what_cannot_be_read_is_told_and_skipped(void)
+static void test_unreadable_file_is_reported_and_skipped(void)
 {
     struct scratch scratch;
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
@@ -205,7 +205,7 @@ static void test_what_cannot_be_read_is_told_and_skipped(void)
     finish(kit, &scratch);
 }
 
-static void test_file_that_went_away_is_told(void)
+static void test_file_that_went_away_is_reported(void)
 {
     struct scratch scratch;
     struct weir_kit *kit = start_with_two_files(&scratch);
@@ -219,7 +219,7 @@ static void test_file_that_went_away_is_told(void)
     finish(kit, &scratch);
 }
 
-static void test_line_past_the_limit_is_told_and_skipped(void)
+static void test_line_past_the_limit_is_reported_and_skipped(void)
 {
     struct scratch scratch;
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
@@ -532,7 +532,7 @@ static void test_source_ends_at_dead_lines_that_are_not_stored(void)
     finish(kit, &scratch);
 }
 
-static void test_no_match_is_told_with_a_position_too(void)
+static void test_no_match_is_reported_with_a_position_too(void)
 {
     struct scratch scratch;
     struct weir_kit *kit;
@@ -555,10 +555,11 @@ int main(void)
         { "without memory for a timer fails", test_without_memory_for_a_timer_fails },
         { "closed output is a failure", test_closed_output_is_a_failure },
         { "progress ends with all bytes", test_progress_ends_with_all_bytes },
-        { "no match is told", test_no_match_is_told },
-        { "what cannot be read is told and skipped", test_what_cannot_be_read_is_told_and_skipped },
-        { "file that went away is told", test_file_that_went_away_is_told },
-        { "line past the limit is told and skipped", test_line_past_the_limit_is_told_and_skipped },
+        { "no match is reported", test_no_match_is_reported },
+        { "unreadable file is reported and skipped", test_unreadable_file_is_reported_and_skipped },
+        { "file that went away is reported", test_file_that_went_away_is_reported },
+        { "line past the limit is reported and skipped",
+          test_line_past_the_limit_is_reported_and_skipped },
         { "call without lines ends after a while", test_call_without_lines_ends_after_a_while },
         { "lines of a file share a key", test_lines_of_a_file_share_a_key },
         { "no paths are refused", test_no_paths_are_refused },
@@ -567,7 +568,7 @@ int main(void)
         { "goes on", test_next_source_goes_on_at_the_position },
         { "on_change", test_file_that_has_changed_is_treated_as_on_change_says },
         { "dead lines", test_source_ends_at_dead_lines_that_are_not_stored },
-        { "no match with a position", test_no_match_is_told_with_a_position_too },
+        { "no match with a position", test_no_match_is_reported_with_a_position_too },
         { "other position", test_position_of_another_plugin_is_passed_over },
         CU_TEST_INFO_NULL,
     };

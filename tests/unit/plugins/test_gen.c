@@ -138,7 +138,7 @@ static void test_one_that_takes_over_goes_on_with_the_next_number(void)
     }
 }
 
-static void test_inspect_tells_the_next_number(void)
+static void test_inspect_reports_the_next_number(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "numbers");
 
@@ -160,7 +160,7 @@ int main(void)
           test_range_past_the_largest_number_is_refused },
         { "count is required and not zero", test_count_is_required_and_not_zero },
         { "takes over", test_one_that_takes_over_goes_on_with_the_next_number },
-        { "inspect", test_inspect_tells_the_next_number },
+        { "inspect", test_inspect_reports_the_next_number },
         CU_TEST_INFO_NULL,
     };
 

@@ -251,7 +251,7 @@ static void test_package_is_the_name_of_the_list(void)
     finish(&bench);
 }
 
-static void test_malformed_line_is_rejected_and_told(void)
+static void test_malformed_line_is_rejected_and_reported(void)
 {
     struct bench bench;
 
@@ -306,7 +306,7 @@ static void test_refused_result_is_tried_again(void)
     finish(&bench);
 }
 
-static void test_without_descriptors_is_tried_again_and_then_told(void)
+static void test_without_descriptors_is_tried_again_and_then_reported(void)
 {
     struct bench bench;
     struct rlimit before;
@@ -353,12 +353,12 @@ int main(void)
         { "absolute name stays below the root", test_absolute_name_stays_below_the_root },
         { "root slash gives plain absolute paths", test_root_slash_gives_plain_absolute_paths },
         { "package is the name of the list", test_package_is_the_name_of_the_list },
-        { "malformed line is rejected and told", test_malformed_line_is_rejected_and_told },
+        { "malformed line is rejected and reported", test_malformed_line_is_rejected_and_reported },
         { "blank line and comment are nothing", test_blank_line_and_comment_are_nothing },
         { "other message is rejected", test_other_message_is_rejected },
         { "refused result is tried again", test_refused_result_is_tried_again },
-        { "without descriptors is tried again and then told",
-          test_without_descriptors_is_tried_again_and_then_told },
+        { "without descriptors is tried again and then reported",
+          test_without_descriptors_is_tried_again_and_then_reported },
         { "root must be an absolute directory", test_root_must_be_an_absolute_directory },
         CU_TEST_INFO_NULL,
     };

@@ -123,7 +123,7 @@ static void test_longest_line_is_a_line_and_one_more_byte_is_not(void)
     }
 }
 
-static void test_long_line_at_the_end_is_told(void)
+static void test_long_line_at_the_end_is_reported(void)
 {
     for (size_t chunk = 1; chunk <= 24; chunk++) {
         struct reading reading;
@@ -173,8 +173,8 @@ int main(void)
         { "nul is a byte like others", test_nul_is_a_byte_like_others },
         { "longest line is a line and one more byte is not",
           test_longest_line_is_a_line_and_one_more_byte_is_not },
-        { "long line at the end is told", test_long_line_at_the_end_is_told },
-        { "next file starts anew", test_next_file_starts_anew },
+        { "long line at the end is reported", test_long_line_at_the_end_is_reported },
+        { "next file starts again", test_next_file_starts_anew },
         { "what is no file is refused", test_what_is_no_file_is_refused },
         CU_TEST_INFO_NULL,
     };

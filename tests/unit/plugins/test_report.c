@@ -101,7 +101,7 @@ static void test_good_files_leave_the_status_alone(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_one_that_is_replaced_tells_only_what_it_saw(void)
+static void test_replaced_worker_reports_only_its_own_results(void)
 {
     struct weir_kit *kit = start("");
 
@@ -158,8 +158,8 @@ int main(void)
         { "nothing still sums up and asks for the status",
           test_nothing_still_sums_up_and_asks_for_the_status },
         { "good files leave the status alone", test_good_files_leave_the_status_alone },
-        { "one that is replaced tells only what it saw",
-          test_one_that_is_replaced_tells_only_what_it_saw },
+        { "one that is replaced reports only what it saw",
+          test_replaced_worker_reports_only_its_own_results },
         { "control characters are escaped", test_control_characters_are_escaped },
         { "other message is rejected", test_other_message_is_rejected },
         { "unknown choice is refused", test_unknown_choice_is_refused },

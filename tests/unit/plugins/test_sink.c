@@ -125,7 +125,7 @@ static void test_batch_larger_than_the_buffer_loses_nothing(void)
     scratch_finish(&scratch);
 }
 
-static void test_full_disk_fails_and_is_told(void)
+static void test_full_disk_fails_and_is_reported(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
@@ -138,7 +138,7 @@ static void test_full_disk_fails_and_is_told(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_file_that_cannot_be_opened_is_told(void)
+static void test_file_that_cannot_be_opened_is_reported(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "record");
 
@@ -179,8 +179,8 @@ int main(void)
         { "two lives append to one file", test_two_lives_append_to_one_file },
         { "batch larger than the buffer loses nothing",
           test_batch_larger_than_the_buffer_loses_nothing },
-        { "full disk fails and is told", test_full_disk_fails_and_is_told },
-        { "file that cannot be opened is told", test_file_that_cannot_be_opened_is_told },
+        { "full disk fails and is reported", test_full_disk_fails_and_is_reported },
+        { "file that cannot be opened is reported", test_file_that_cannot_be_opened_is_reported },
         { "record takes numbers only", test_record_takes_numbers_only },
         { "null counts anything", test_null_counts_anything },
         CU_TEST_INFO_NULL,

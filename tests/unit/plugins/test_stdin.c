@@ -123,7 +123,7 @@ static void test_first_word_is_the_key(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_line_above_the_limit_is_skipped_and_told(void)
+static void test_line_above_the_limit_is_skipped_and_reported(void)
 {
     int writer = begin_pipe();
     struct weir_kit *kit = source("line_max: 4");
@@ -221,7 +221,7 @@ int main(void)
         { "lines of a file", test_lines_of_a_file_need_no_watch },
         { "nul", test_nul_ends_lines_that_have_line_ends },
         { "key", test_first_word_is_the_key },
-        { "line above the limit", test_line_above_the_limit_is_skipped_and_told },
+        { "line above the limit", test_line_above_the_limit_is_skipped_and_reported },
         { "nothing is read without room", test_nothing_is_read_without_room },
         { "next source", test_next_source_goes_on_with_what_was_read },
         { "memory is out", test_memory_that_is_out_loses_no_line },

@@ -2,7 +2,7 @@
  * Goal:   files.tail sends each line of files that grow once, over rotation and truncation, and its
  *         position stays before the first line that is not settled. Shows promise B15.
  * Method: files that the test writes and renames, followed by the source in the test kit. The test
- *         moves the clock by one look after each change, and settles lines as it likes.
+ *         moves the clock by one check after each change, and settles lines as it likes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void test_end_before_the_first_look_is_no_start(void)
     fixture_finish(&f);
 }
 
-/* Opens no file at all for one look. */
+/* Opens no file at all for one check. */
 static void look_without_descriptors(struct fixture *f)
 {
     struct rlimit before, none;
@@ -97,7 +97,7 @@ static void look_without_descriptors(struct fixture *f)
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-static void test_file_that_cannot_be_opened_is_told_once(void)
+static void test_file_that_cannot_be_opened_is_reported_once(void)
 {
     struct fixture f;
 
@@ -223,7 +223,7 @@ static void test_truncated_file_is_read_from_its_start(void)
     fixture_finish(&f);
 }
 
-/* Between two looks, while lines that were read of the old content wait for room. */
+/* Between two checks, while lines that were read of the old content wait for room. */
 static void test_truncation_in_the_middle_of_a_turn_is_seen(void)
 {
     struct fixture f;
@@ -318,7 +318,7 @@ static void test_file_that_was_renamed_meanwhile_is_found(void)
     fixture_finish(&f);
 }
 
-static void test_file_that_was_replaced_or_is_gone_is_told(void)
+static void test_file_that_was_replaced_or_is_gone_is_reported(void)
 {
     struct fixture f;
 
@@ -546,7 +546,7 @@ int main(void)
         { "from: end", test_from_end_is_for_files_of_the_start },
         { "from: end, again", test_from_end_is_for_the_first_start_only },
         { "from: end, no look", test_end_before_the_first_look_is_no_start },
-        { "no descriptor", test_file_that_cannot_be_opened_is_told_once },
+        { "no descriptor", test_file_that_cannot_be_opened_is_reported_once },
         { "too long", test_line_that_is_too_long_is_skipped },
         { "rotation", test_renamed_file_is_read_to_its_end_before_the_new_one },
         { "rotation within the globs", test_renamed_file_that_still_matches_is_read_once },
@@ -557,7 +557,7 @@ int main(void)
         { "end in a turn", test_end_in_the_middle_of_a_turn_repeats_nothing },
         { "no longer in paths", test_file_that_is_no_longer_in_paths_is_left },
         { "renamed meanwhile", test_file_that_was_renamed_meanwhile_is_found },
-        { "replaced meanwhile", test_file_that_was_replaced_or_is_gone_is_told },
+        { "replaced meanwhile", test_file_that_was_replaced_or_is_gone_is_reported },
         { "reload", test_reload_continues_where_the_source_ended },
         { "no position", test_position_that_is_none_refuses_to_open },
         { "no folder", test_position_that_could_not_be_saved_refuses_to_open },

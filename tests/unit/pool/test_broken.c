@@ -114,7 +114,7 @@ static void fill(struct fixture *f, weir_pid member, uint32_t arrived)
 /* Has a worker emit to `fed`, where the owner of the key is full: it waits. */
 static void feed(struct fixture *f, uint64_t key)
 {
-    /* At the emit, before it joins the waiters, and at its second look. */
+    /* At the emit, before it joins the waiters, and at its second check. */
     struct refusals refusals = { f->fed, counter_sum(&f->fed->refused) + 3 };
     struct binding binding = { f->fed->pid, WEIR_FULL_WAIT };
     struct spec *spec = rig_spec(f->from);
@@ -249,7 +249,7 @@ static void test_waiter_for_a_key_is_woken_when_its_pool_has_ended(void)
     finish(&f);
 }
 
-/* --- the last look -------------------------------------------------------------------------- */
+/* --- the last check -------------------------------------------------------------------------- */
 
 /* promises S2 and P6: after it ran out of work, and before it closes, it may be removed, called
  * back, sent to, and removed again. */

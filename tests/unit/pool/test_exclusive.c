@@ -196,17 +196,17 @@ static void test_reopened_worker_that_fails_is_tried_again(void)
 static void expect_reopen_after_resize(uint32_t target)
 {
     static struct fixture f;
-    struct weir_resized told;
+    struct weir_resized resized;
 
     begin(&f);
     hold_one(&f);
     stop(&f);
-    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, target, &told), 0);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, target, &resized), 0);
     open_new(&f, 3);
     go_back(&f);
     CU_ASSERT_EQUAL(pool_target(f.pool), target);
     CU_ASSERT_EQUAL(rig_stats(f.pool).live, target);
-    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, told.epoch);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).epoch, resized.epoch);
     finish(&f);
 }
 

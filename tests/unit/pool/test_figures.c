@@ -49,7 +49,7 @@ static int reject(struct weir_self *self, struct probe *probe, const struct weir
 }
 
 /* promise P16 */
-static void test_the_dead_are_told_by_reason(void)
+static void test_the_dead_are_reported_by_reason(void)
 {
     struct weir_pool_stats stats;
     struct fixture f;
@@ -101,7 +101,7 @@ static void test_a_pool_of_pools_sums_the_dead_and_has_no_limit(void)
 }
 
 /* promise P16 */
-static void test_behaviour_and_limit_are_told(void)
+static void test_behaviour_and_limit_are_reported(void)
 {
     struct weir_pool_stats stats;
     struct executor *executor;
@@ -134,7 +134,7 @@ static void wait_and_look(struct fixture *f)
 }
 
 /* promise P18: in mailboxes, and in the queue of a pool that routes by pull. */
-static void test_the_oldest_that_waits_is_told(void)
+static void test_the_oldest_that_waits_is_reported(void)
 {
     static const enum weir_route routes[] = { WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_PULL };
 
@@ -177,10 +177,10 @@ static void test_shorter_struct_is_not_written_past(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "dead", test_the_dead_are_told_by_reason },
+        { "dead", test_the_dead_are_reported_by_reason },
         { "sum", test_a_pool_of_pools_sums_the_dead_and_has_no_limit },
-        { "names", test_behaviour_and_limit_are_told },
-        { "oldest", test_the_oldest_that_waits_is_told },
+        { "names", test_behaviour_and_limit_are_reported },
+        { "oldest", test_the_oldest_that_waits_is_reported },
         { "shorter", test_shorter_struct_is_not_written_past },
         CU_TEST_INFO_NULL,
     };

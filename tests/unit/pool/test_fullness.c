@@ -1,5 +1,5 @@
 /*
- * Goal: a full pool refuses at the cost of a look or two, for any number of workers and any depth;
+ * Goal: a full pool refuses at the cost of a check or two, for any number of workers and any depth;
  * and its full mark never outlives the fullness.
  *
  * Method: the work of refusals is counted by basic blocks (work.h); workers wait at a gate with
@@ -16,7 +16,7 @@
 
 #define WORKERS 64u
 #define REFUSALS 1000u
-#define BLOCKS_MAX WORKERS /* of one refusal: a look at each worker takes more than one block */
+#define BLOCKS_MAX WORKERS /* of one refusal: a check of each worker takes more than one block */
 #define ROUNDS 300u
 #define SENDERS 3u
 #define SENDS 400u

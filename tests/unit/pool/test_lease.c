@@ -458,7 +458,7 @@ static void test_lease_of_a_leaving_member_is_revoked_after_the_time_out(void)
     finish(&f);
 }
 
-static void test_closing_pool_tells_takers_and_waits_for_holders(void)
+static void test_closing_pool_answers_takers_and_waits_for_holders(void)
 {
     struct fixture f;
 
@@ -567,7 +567,7 @@ int main(void)
         { "no return", test_member_that_cannot_be_returned_is_replaced },
         { "shrinks", test_free_members_leave_first_and_a_leased_one_after_its_return },
         { "leaves", test_lease_of_a_leaving_member_is_revoked_after_the_time_out },
-        { "closes", test_closing_pool_tells_takers_and_waits_for_holders },
+        { "closes", test_closing_pool_answers_takers_and_waits_for_holders },
         { "never returned", test_holder_that_never_returns_does_not_keep_its_pool },
         { "unused", test_leased_member_does_not_leave_as_unused },
         { "grows", test_taker_waits_for_a_pool_that_grows_from_none },

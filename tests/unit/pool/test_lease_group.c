@@ -320,7 +320,7 @@ static void test_pool_leaves_while_takers_wait(void)
     finish_group(&g);
 }
 
-static void test_closing_group_tells_takers(void)
+static void test_closing_group_answers_takers(void)
 {
     struct group g = { .queued = 0 };
 
@@ -370,7 +370,7 @@ static void lose_leases(struct group *g, struct pool *target)
 }
 
 /* promise P39 */
-static void test_taker_of_a_group_that_loses_leases_is_told(void)
+static void test_taker_of_a_group_that_loses_leases_is_notified(void)
 {
     struct group g = { .queued = 0 };
 
@@ -384,7 +384,7 @@ static void test_taker_of_a_group_that_loses_leases_is_told(void)
 }
 
 /* promise P39: while a worker is still leased */
-static void test_taker_of_a_pool_that_loses_leases_is_told(void)
+static void test_taker_of_a_pool_that_loses_leases_is_notified(void)
 {
     struct group g = { .queued = 0 };
 
@@ -400,8 +400,8 @@ static void test_taker_of_a_pool_that_loses_leases_is_told(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "group loses leases", test_taker_of_a_group_that_loses_leases_is_told },
-        { "pool loses leases", test_taker_of_a_pool_that_loses_leases_is_told },
+        { "group loses leases", test_taker_of_a_group_that_loses_leases_is_notified },
+        { "pool loses leases", test_taker_of_a_pool_that_loses_leases_is_notified },
         { "any", test_taker_gets_a_worker_of_any_pool },
         { "random", test_random_takes_use_each_pool },
         { "no workers", test_group_without_workers_lets_takers_wait },
@@ -411,7 +411,7 @@ int main(void)
         { "longest", test_worker_serves_who_has_waited_longest },
         { "from outside", test_taker_from_outside_has_not_waited_longer },
         { "leaves", test_pool_leaves_while_takers_wait },
-        { "closes", test_closing_group_tells_takers },
+        { "closes", test_closing_group_answers_takers },
         CU_TEST_INFO_NULL,
     };
 

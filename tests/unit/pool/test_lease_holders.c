@@ -33,7 +33,7 @@ static int watch_member(struct weir_self *self, struct probe *probe,
 }
 
 /* promise P35 */
-static void test_holder_that_monitors_its_worker_is_told_when_it_fails(void)
+static void test_holder_that_monitors_its_worker_is_notified_when_it_fails(void)
 {
     struct fixture f;
 
@@ -112,7 +112,7 @@ static void test_holders_that_wait_for_each_other_are_seen_and_ended_by_the_time
 }
 
 /* What the log says of the last lease that was revoked. */
-struct told {
+struct logged {
     pthread_mutex_t lock;
     char reason[32];          /* lock */
     char holder[32];          /* lock */
@@ -128,38 +128,38 @@ static void copy_text(char *to, size_t size, const struct weir_field *field, con
 
 static void keep_line(void *context, const struct log_line *line)
 {
-    struct told *told = context;
+    struct logged *logged = context;
 
     if (strcmp(line->event, "lease is revoked") != 0)
         return;
-    pthread_mutex_lock(&told->lock);
+    pthread_mutex_lock(&logged->lock);
     for (const struct weir_field *field = line->fields; field->key; field++) {
-        copy_text(told->reason, sizeof told->reason, field, "reason");
-        copy_text(told->holder, sizeof told->holder, field, "holder");
+        copy_text(logged->reason, sizeof logged->reason, field, "reason");
+        copy_text(logged->holder, sizeof logged->holder, field, "holder");
         if (strcmp(field->key, "age_ms") == 0)
-            told->age_ms = field->value.natural;
+            logged->age_ms = field->value.natural;
     }
-    pthread_mutex_unlock(&told->lock);
-    atomic_fetch_add(&told->revoked, 1);
+    pthread_mutex_unlock(&logged->lock);
+    atomic_fetch_add(&logged->revoked, 1);
 }
 
 /* promise P35 */
 static void test_log_names_the_holder_that_failed_and_the_age_of_its_lease(void)
 {
-    struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct logged logged = { .lock = PTHREAD_MUTEX_INITIALIZER };
     struct fixture f;
 
     begin(&f, 1, 1);
-    f.rig.runtime->options.log = (struct log_sink){ keep_line, &told };
+    f.rig.runtime->options.log = (struct log_sink){ keep_line, &logged };
     CU_ASSERT_TRUE(takes(&f, 0));
     rig_advance(&f.rig, LEASE_MS / 2);
     act(&f, 0, probe_fail);
-    CU_ASSERT_TRUE(counts(&f, &told.revoked, 1));
-    pthread_mutex_lock(&told.lock);
-    CU_ASSERT_STRING_EQUAL(told.reason, "its holder failed");
-    CU_ASSERT_STRING_EQUAL(told.holder, "users#0");
-    CU_ASSERT_EQUAL(told.age_ms, LEASE_MS / 2);
-    pthread_mutex_unlock(&told.lock);
+    CU_ASSERT_TRUE(counts(&f, &logged.revoked, 1));
+    pthread_mutex_lock(&logged.lock);
+    CU_ASSERT_STRING_EQUAL(logged.reason, "its holder failed");
+    CU_ASSERT_STRING_EQUAL(logged.holder, "users#0");
+    CU_ASSERT_EQUAL(logged.age_ms, LEASE_MS / 2);
+    pthread_mutex_unlock(&logged.lock);
     CU_ASSERT_TRUE(counts(&f, &f.member->opened, 2));
     finish(&f);
 }
@@ -167,7 +167,7 @@ static void test_log_names_the_holder_that_failed_and_the_age_of_its_lease(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "told", test_holder_that_monitors_its_worker_is_told_when_it_fails },
+        { "logged", test_holder_that_monitors_its_worker_is_notified_when_it_fails },
         { "answered", test_request_under_a_lease_is_answered_when_the_worker_fails },
         { "log", test_log_names_the_holder_that_failed_and_the_age_of_its_lease },
         { "deadlock", test_holders_that_wait_for_each_other_are_seen_and_ended_by_the_time_out },

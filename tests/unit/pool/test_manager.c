@@ -35,7 +35,7 @@ static void count_warning(void *context, const struct log_line *line)
     struct fixture *f = context;
 
     if (line->level == WEIR_LOG_WARNING && strcmp(line->component, "pool") == 0 &&
-        strstr(line->event, "nobody handles it"))
+        strstr(line->event, "did not handle it"))
         atomic_fetch_add(&f->warnings, 1);
 }
 
@@ -188,7 +188,7 @@ static void test_requests_for_more_and_fewer_are_carried_out(void)
 }
 
 /* promise P9 */
-static void test_request_over_the_bounds_is_told_and_changes_nothing(void)
+static void test_request_over_the_bounds_is_reported_and_changes_nothing(void)
 {
     struct fixture f;
 
@@ -202,7 +202,7 @@ static void test_request_over_the_bounds_is_told_and_changes_nothing(void)
 }
 
 /* promise P9 */
-static void test_figures_and_members_are_told(void)
+static void test_figures_and_members_are_reported(void)
 {
     struct fixture f;
 
@@ -449,8 +449,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "more and fewer", test_requests_for_more_and_fewer_are_carried_out },
-        { "bounds", test_request_over_the_bounds_is_told_and_changes_nothing },
-        { "figures", test_figures_and_members_are_told },
+        { "bounds", test_request_over_the_bounds_is_reported_and_changes_nothing },
+        { "figures", test_figures_and_members_are_reported },
         { "pause", test_paused_pool_refuses_with_full_and_works_again },
         { "unknown", test_unknown_request_is_rejected_and_dead },
         { "lanes", test_urgent_and_high_reach_the_manager_never_a_member },

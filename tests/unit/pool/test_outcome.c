@@ -24,7 +24,7 @@ struct fixture {
     _Atomic bool refuses; /* opens fail */
 };
 
-static int open_as_told(struct weir_self *self, struct probe *probe)
+static int open_as_set(struct weir_self *self, struct probe *probe)
 {
     struct fixture *f = probe->context;
 
@@ -57,7 +57,7 @@ static void begin(struct fixture *f)
     memset((void *)f, 0, sizeof *f);
     rig_init(&f->rig, 4, 0);
     f->probe = probe_create();
-    f->probe->opens = open_as_told;
+    f->probe->opens = open_as_set;
     f->probe->context = f;
     f->asking = probe_create();
     f->asking->act = note_outcome;
@@ -101,14 +101,14 @@ static void ask(struct fixture *f, uint32_t target)
 }
 
 /* True when there was exactly one outcome, with these figures. */
-static bool is_told(struct fixture *f, uint32_t live, int error)
+static bool is_reported(struct fixture *f, uint32_t live, int error)
 {
     return rig_noted(&f->rig, f->asking, TOLD + live, 1) &&
            probe_times(f->asking, WITH - (uint64_t)(int64_t)error) == 1;
 }
 
 /* promise P11 */
-static void test_outcome_is_told_when_all_are_open(void)
+static void test_outcome_is_reported_when_all_are_open(void)
 {
     struct fixture f;
 
@@ -120,7 +120,7 @@ static void test_outcome_is_told_when_all_are_open(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, ANSWER, 1));
     CU_ASSERT_EQUAL(probe_count(f.asking), 2); /* the order and its answer: no outcome */
     gate_admit(&f.probe->gate, 1);
-    CU_ASSERT_TRUE(is_told(&f, 3, 0));
+    CU_ASSERT_TRUE(is_reported(&f, 3, 0));
     CU_ASSERT_EQUAL(probe_times(f.asking, EPOCH + rig_stats(f.pool).epoch), 1);
     finish(&f);
 }
@@ -133,19 +133,19 @@ static void test_outcome_names_the_error_of_a_failed_open(void)
     begin(&f);
     atomic_store(&f.refuses, true);
     ask(&f, 2);
-    CU_ASSERT_TRUE(is_told(&f, 1, WEIR_ENOTALLOWED));
+    CU_ASSERT_TRUE(is_reported(&f, 1, WEIR_ENOTALLOWED));
     CU_ASSERT_EQUAL(rig_stats(f.pool).target, 2); /* the place is not lost */
     finish(&f);
 }
 
 /* promise P11 */
-static void test_outcome_of_what_has_settled_is_told_at_once(void)
+static void test_outcome_of_what_has_settled_is_reported_at_once(void)
 {
     struct fixture f;
 
     begin(&f);
     ask(&f, 1);
-    CU_ASSERT_TRUE(is_told(&f, 1, 0));
+    CU_ASSERT_TRUE(is_reported(&f, 1, 0));
     finish(&f);
 }
 
@@ -159,12 +159,12 @@ static void test_outcome_does_not_wait_for_the_removed(void)
     ask(&f, 2);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 1, NULL), 0);
-    CU_ASSERT_TRUE(is_told(&f, 1, 0));
+    CU_ASSERT_TRUE(is_reported(&f, 1, 0));
     finish(&f);
 }
 
 /* promise P11 */
-static void test_outcome_of_a_pool_that_closes_is_told(void)
+static void test_outcome_of_a_pool_that_closes_is_reported(void)
 {
     struct fixture f;
 
@@ -173,7 +173,7 @@ static void test_outcome_of_a_pool_that_closes_is_told(void)
     ask(&f, 2);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     rig_close(&f.rig, f.pool);
-    CU_ASSERT_TRUE(is_told(&f, 0, WEIR_ECLOSED));
+    CU_ASSERT_TRUE(is_reported(&f, 0, WEIR_ECLOSED));
     finish(&f);
 }
 
@@ -214,27 +214,27 @@ static int request_more(struct weir_self *self, struct probe *probe,
 }
 
 /* promise P11 */
-static void test_requester_of_the_manager_is_told_too(void)
+static void test_requester_of_the_manager_is_notified_too(void)
 {
     struct fixture f;
 
     begin(&f);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.askers->pid, (struct order){ .act = request_more }), 0);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.asking, MANAGED, 1));
-    CU_ASSERT_TRUE(is_told(&f, 2, 0));
+    CU_ASSERT_TRUE(is_reported(&f, 2, 0));
     finish(&f);
 }
 
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "all open", test_outcome_is_told_when_all_are_open },
+        { "all open", test_outcome_is_reported_when_all_are_open },
         { "failed open", test_outcome_names_the_error_of_a_failed_open },
-        { "settled", test_outcome_of_what_has_settled_is_told_at_once },
+        { "settled", test_outcome_of_what_has_settled_is_reported_at_once },
         { "removed", test_outcome_does_not_wait_for_the_removed },
-        { "closes", test_outcome_of_a_pool_that_closes_is_told },
+        { "closes", test_outcome_of_a_pool_that_closes_is_reported },
         { "no epoch", test_epoch_that_never_was_is_refused },
-        { "manager", test_requester_of_the_manager_is_told_too },
+        { "manager", test_requester_of_the_manager_is_notified_too },
         CU_TEST_INFO_NULL,
     };
 

@@ -179,7 +179,7 @@ static void test_what_has_a_key_stays_with_its_owner(void)
 }
 
 /* promise G7: a sender that waits for room in the old worker gets it by growth. */
-static void test_room_in_the_old_worker_is_told(void)
+static void test_room_in_the_old_worker_is_reported(void)
 {
     struct fixture f;
 
@@ -416,7 +416,7 @@ int main(void)
         { "messages to a worker itself stay with it",
           test_messages_to_a_worker_itself_stay_with_it },
         { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
-        { "senders get the room in the old worker", test_room_in_the_old_worker_is_told },
+        { "senders get the room in the old worker", test_room_in_the_old_worker_is_reported },
         { "a backlog without a taker", test_a_backlog_without_a_taker_keeps_its_order },
         { "a recalled worker gets its share", test_a_recalled_worker_gets_its_share },
         { "a worker recalled before it opens gets its share",

@@ -259,7 +259,7 @@ static int refuse_second(struct weir_self *self, struct probe *probe)
                                                                                  : 0;
 }
 
-static void test_open_that_fails_is_told_and_tried_again(void)
+static void test_open_that_fails_is_reported_and_tried_again(void)
 {
     struct fixture f;
 
@@ -283,7 +283,7 @@ int main(void)
         { "kept", test_kept_messages_are_settled_before },
         { "reply", test_worker_restarts_before_the_next_message_when_a_reply_settles_the_last },
         { "taken back", test_worker_that_keeps_messages_goes_on_when_it_is_taken_back },
-        { "failed open", test_open_that_fails_is_told_and_tried_again },
+        { "failed open", test_open_that_fails_is_reported_and_tried_again },
         CU_TEST_INFO_NULL,
     };
 

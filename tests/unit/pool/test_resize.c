@@ -205,7 +205,7 @@ static void test_worker_resizes_its_own_pool_from_inside(void)
 }
 
 /* The pool's last log line. */
-struct told {
+struct logged {
     pthread_mutex_t lock;
     char by[32];    /* lock */
     uint64_t size;  /* lock */
@@ -215,34 +215,34 @@ struct told {
 
 static void keep_line(void *context, const struct log_line *line)
 {
-    struct told *told = context;
+    struct logged *logged = context;
 
     if (strcmp(line->event, "resized") != 0)
         return;
     CU_ASSERT_STRING_EQUAL(line->component, "pool");
-    pthread_mutex_lock(&told->lock);
+    pthread_mutex_lock(&logged->lock);
     for (const struct weir_field *field = line->fields; field->key; field++) {
         if (strcmp(field->key, "by") == 0)
-            (void)snprintf(told->by, sizeof told->by, "%s", field->value.string);
+            (void)snprintf(logged->by, sizeof logged->by, "%s", field->value.string);
         if (strcmp(field->key, "size") == 0)
-            told->size = field->value.natural;
+            logged->size = field->value.natural;
         if (strcmp(field->key, "epoch") == 0)
-            told->epoch = field->value.natural;
+            logged->epoch = field->value.natural;
     }
-    told->count++;
-    pthread_mutex_unlock(&told->lock);
+    logged->count++;
+    pthread_mutex_unlock(&logged->lock);
 }
 
 /* promise P7: a request for the present size is no change. */
-static void test_log_tells_who_resized(void)
+static void test_log_names_the_requester_of_a_resize(void)
 {
-    struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct logged logged = { .lock = PTHREAD_MUTEX_INITIALIZER };
     static const uint64_t targets[] = { 3, 3, 1 };
     struct weir_pool_stats stats;
     struct fixture f;
 
     begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
-    f.rig.runtime->options.log = (struct log_sink){ keep_line, &told };
+    f.rig.runtime->options.log = (struct log_sink){ keep_line, &logged };
     for (size_t i = 0; i < 3; i++) {
         struct order order = { .act = resize_own_pool, .argument = targets[i] };
         uint32_t before = probe_times(f.probe, 100 + targets[i]);
@@ -250,13 +250,13 @@ static void test_log_tells_who_resized(void)
         CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), order), 0);
         CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 100 + targets[i], before + 1));
         stats = rig_stats(f.pool);
-        pthread_mutex_lock(&told.lock);
-        CU_ASSERT_STRING_EQUAL(told.by, "pool#0");
-        CU_ASSERT_EQUAL(told.size, targets[i]);
-        CU_ASSERT_EQUAL(told.epoch, stats.epoch);
-        pthread_mutex_unlock(&told.lock);
+        pthread_mutex_lock(&logged.lock);
+        CU_ASSERT_STRING_EQUAL(logged.by, "pool#0");
+        CU_ASSERT_EQUAL(logged.size, targets[i]);
+        CU_ASSERT_EQUAL(logged.epoch, stats.epoch);
+        pthread_mutex_unlock(&logged.lock);
     }
-    CU_ASSERT_EQUAL(told.count, 2);
+    CU_ASSERT_EQUAL(logged.count, 2);
     finish(&f);
 }
 
@@ -321,7 +321,7 @@ int main(void)
         { "clamp", test_pool_that_clamps_goes_as_far_as_it_may },
         { "closed", test_resize_of_a_closed_or_nesting_pool_is_refused },
         { "inside", test_worker_resizes_its_own_pool_from_inside },
-        { "log", test_log_tells_who_resized },
+        { "log", test_log_names_the_requester_of_a_resize },
         { "many threads", test_resizes_from_many_threads_end_at_the_greatest_epoch },
         CU_TEST_INFO_NULL,
     };

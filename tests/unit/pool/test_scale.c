@@ -95,7 +95,7 @@ struct goal {
     uint32_t target;
 };
 
-/* Time goes on with each look. */
+/* Time goes on with each check. */
 static bool has_target(void *context)
 {
     struct goal *goal = context;
@@ -163,7 +163,7 @@ static bool is_unhandled(void *context)
     return rig_dead(count->f->pool, DEAD_UNHANDLED) > count->dead;
 }
 
-/* The looks that were asked for so far are over. */
+/* The checks that were asked for so far are over. */
 static void look_has_been(struct fixture *f)
 {
     struct count count = { f, rig_dead(f->pool, DEAD_UNHANDLED) };
@@ -435,7 +435,8 @@ static void test_a_size_that_was_set_stays_until_auto(void)
     look_has_been(&f);
     CU_ASSERT_EQUAL(pool_target(f.pool), 1);
     CU_ASSERT_EQUAL(grown_by_itself(&f), 0);
-    pool_consult_law(f.pool, &usual.settings, &answer); /* the first look at what waits */
+    pool_consult_law(f.pool, &usual.settings,
+                     &answer); /* the first check of the waiting messages */
     rig_advance(&f.rig, WAIT_MS);
     pool_consult_law(f.pool, &usual.settings, &answer);
     CU_ASSERT_EQUAL(answer.now, 1);

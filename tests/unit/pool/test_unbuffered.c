@@ -247,7 +247,8 @@ static void test_failed_worker_takes_messages_again(void)
     probe_destroy(f.probe);
 }
 
-/* --- who waits, and who feeds ---------------------------------------------------------------- */
+/* --- waiting senders, and feeders ----------------------------------------------------------------
+ * */
 
 static void *send_patiently(void *context)
 {

@@ -17,7 +17,7 @@
 #include "unit/reload/fault.h"
 #include "unit/support/wait_limit.h"
 
-#define LOOK_MS 1 /* at most, between two looks */
+#define LOOK_MS 1 /* at most, between two checks */
 
 /* --- parts ---------------------------------------------------------------------------------- */
 

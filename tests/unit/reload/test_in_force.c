@@ -81,14 +81,14 @@ static const char *path_of(struct hosted *hosted, weir_pid pid)
     return "-";
 }
 
-static void tell_restart(FILE *out, const struct restart *restart)
+static void show_restart(FILE *out, const struct restart *restart)
 {
     fprintf(out, "restart %u within %ju backoff %ju..%ju then %d\n", restart->max,
             (uintmax_t)restart->within_ms, (uintmax_t)restart->backoff_ms_min,
             (uintmax_t)restart->backoff_ms_max, (int)restart->then);
 }
 
-static void tell_worker(FILE *out, const struct place *place)
+static void show_worker(FILE *out, const struct place *place)
 {
     const struct mailbox *mailbox = &place->actor->mailbox;
 
@@ -96,14 +96,14 @@ static void tell_worker(FILE *out, const struct place *place)
             (uintmax_t)atomic_load(&mailbox->bytes_limit), place->actor->dispatcher->name);
 }
 
-static void tell_spec(FILE *out, const struct spec *spec)
+static void show_spec(FILE *out, const struct spec *spec)
 {
     fprintf(out, "use %s.%s fixed %u redeliver %u ", spec->plugin, spec->behaviour->name,
             ((const uint32_t *)spec->settings)[1], spec->redeliver_max);
-    tell_restart(out, &spec->restart);
+    show_restart(out, &spec->restart);
 }
 
-static void tell_pool(struct hosted *hosted, FILE *out, struct pool *pool)
+static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool)
 {
     const struct wiring *wiring;
 
@@ -118,19 +118,19 @@ static void tell_pool(struct hosted *hosted, FILE *out, struct pool *pool)
             (uintmax_t)pool->dead.bounds.bytes);
     fprintf(out, "  events %u ", events_subscribed(pool->runtime, pool->pid));
     if (pool->spec)
-        tell_spec(out, pool->spec);
+        show_spec(out, pool->spec);
     else
-        tell_restart(out, &pool->settings.restart);
+        show_restart(out, &pool->settings.restart);
     wiring = pool->spec ? atomic_load(&outlet_present(&pool->outlets)->wiring) : NULL;
     for (uint32_t i = 0; wiring && i < wiring->count; i++)
         fprintf(out, "  output %s when full %d\n", path_of(hosted, wiring->bindings[i].target),
                 (int)wiring->bindings[i].when_full);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
-        tell_worker(out, LIST_ENTRY(node, struct place, link));
+        show_worker(out, LIST_ENTRY(node, struct place, link));
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void tell_source(struct hosted *hosted, FILE *out, struct source *source)
+static void show_source(struct hosted *hosted, FILE *out, struct source *source)
 {
     const struct binding *to = &atomic_load(&source->wiring.wiring)->bindings[0];
 
@@ -140,7 +140,7 @@ static void tell_source(struct hosted *hosted, FILE *out, struct source *source)
             (uintmax_t)source->dead.bounds.bytes);
 }
 
-static void tell_dispatchers(FILE *out, const struct runtime *runtime)
+static void show_dispatchers(FILE *out, const struct runtime *runtime)
 {
     for (uint32_t i = 0; i < atomic_load(&runtime->dispatcher_count); i++) {
         const struct dispatcher *dispatcher = runtime->dispatchers[i];
@@ -151,7 +151,7 @@ static void tell_dispatchers(FILE *out, const struct runtime *runtime)
     }
 }
 
-static char *tell(struct hosted *hosted)
+static char *show_all(struct hosted *hosted)
 {
     const struct assembly *assembly = &hosted->assembly;
     const struct settings *settings = assembly->shared->settings;
@@ -160,23 +160,23 @@ static char *tell(struct hosted *hosted)
     FILE *out = open_memstream(&text, &size);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    tell_dispatchers(out, hosted->runtime);
+    show_dispatchers(out, hosted->runtime);
     for (uint32_t i = 0; i < settings->source_count; i++)
-        tell_source(hosted, out, assembly->sources[i]);
+        show_source(hosted, out, assembly->sources[i]);
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        tell_pool(hosted, out, assembly->pools[i]);
+        show_pool(hosted, out, assembly->pools[i]);
     fclose(out);
     return text;
 }
 
 static void expect(struct fixture *f, const char *expected)
 {
-    char *told = tell(&f->hosted);
+    char *shown = show_all(&f->hosted);
 
-    if (strcmp(told, expected) != 0)
-        printf("\n--- in force:\n%s--- in the file:\n%s", told, expected);
-    CU_ASSERT_STRING_EQUAL(told, expected);
-    free(told);
+    if (strcmp(shown, expected) != 0)
+        printf("\n--- in force:\n%s--- in the file:\n%s", shown, expected);
+    CU_ASSERT_STRING_EQUAL(shown, expected);
+    free(shown);
 }
 
 /* --- two files that differ in everything ------------------------------------------------------ */

@@ -259,7 +259,7 @@ static bool looks_as_before(void *context)
     return resting->same >= SAME_LOOKS;
 }
 
-/* One look may see a descriptor that a thread of the host has open for a moment. */
+/* One check may see a descriptor that a thread of the host has open for a moment. */
 static char *draw_at_rest(struct fixture *fixture, enum portrait_detail detail)
 {
     struct resting resting = { .hosted = &fixture->hosted, .detail = detail };

@@ -68,7 +68,7 @@ static int start(struct fixture *f, uint32_t kinds, uint64_t nth, struct report 
     return status;
 }
 
-static void test_any_call_that_fails_is_told(void)
+static void test_any_call_that_fails_is_reported(void)
 {
     uint32_t failed = 0;
     struct fixture f;
@@ -93,7 +93,7 @@ static void test_any_call_that_fails_is_told(void)
 
 /* The first thread is the timekeeper's; a missing thread of a dispatcher is reported at its place
  * in the file. */
-static void test_thread_that_cannot_start_is_told_as_such(void)
+static void test_thread_that_cannot_start_is_reported_as_such(void)
 {
     static const char *const paths[] = { "dispatchers",
                                          "dispatchers.default.threads",
@@ -121,8 +121,8 @@ static void test_thread_that_cannot_start_is_told_as_such(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "any call", test_any_call_that_fails_is_told },
-        { "threads", test_thread_that_cannot_start_is_told_as_such },
+        { "any call", test_any_call_that_fails_is_reported },
+        { "threads", test_thread_that_cannot_start_is_reported_as_such },
         CU_TEST_INFO_NULL,
     };
 

@@ -11,7 +11,7 @@
 
 struct state {
     uint64_t event;
-    uint32_t told;
+    uint32_t notices;
     uint32_t subscribers;
     uint32_t taken;
 };
@@ -46,7 +46,7 @@ static void audience(struct weir_self *self, void *state_, uint64_t event, uint3
     struct state *state = state_;
 
     (void)self;
-    state->told += event == state->event;
+    state->notices += event == state->event;
     state->subscribers = subscribers;
 }
 
@@ -61,7 +61,7 @@ static const struct weir_behaviour behaviours[] = {
 
 WEIR_PLUGIN("event", "1.0.0", behaviours);
 
-static void test_owner_is_told_and_publishes(void)
+static void test_owner_is_notified_and_publishes(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "owns");
     const struct state *state;
@@ -74,7 +74,7 @@ static void test_owner_is_told_and_publishes(void)
     CU_ASSERT_EQUAL(weir_kit_audience(kit, "other", 1), WEIR_EUNKNOWN);
     CU_ASSERT_EQUAL(weir_kit_audience(kit, "news", 2), 0);
     CU_ASSERT_EQUAL(weir_kit_audience(kit, "news", 3), 0); /* no news */
-    CU_ASSERT_EQUAL(state->told, 1);
+    CU_ASSERT_EQUAL(state->notices, 1);
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "any/1", NULL, 0), WEIR_DONE);
     CU_ASSERT_EQUAL(state->taken, 3);
     CU_ASSERT_EQUAL(weir_kit_sent(kit, 0)->way, WEIR_KIT_PUBLISH);
@@ -82,7 +82,7 @@ static void test_owner_is_told_and_publishes(void)
     CU_ASSERT_FALSE(weir_kit_is_subscribed(kit, "other"));
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "any/1", NULL, 0), WEIR_REJECT);
     CU_ASSERT_EQUAL(weir_kit_audience(kit, "news", 0), 0);
-    CU_ASSERT_EQUAL(state->told, 2);
+    CU_ASSERT_EQUAL(state->notices, 2);
     CU_ASSERT_EQUAL(state->subscribers, 0);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
@@ -103,7 +103,7 @@ static void test_events_end_with_the_incarnation(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "owner", test_owner_is_told_and_publishes },
+        { "owner", test_owner_is_notified_and_publishes },
         { "end", test_events_end_with_the_incarnation },
         CU_TEST_INFO_NULL,
     };

@@ -14,8 +14,8 @@ struct state {
     char queued[8];
 };
 
-static void told(struct weir_self *self, void *state_, void *context,
-                 const struct weir_reply *reply)
+static void inspected(struct weir_self *self, void *state_, void *context,
+                      const struct weir_reply *reply)
 {
     struct state *state = state_;
     const char *queued = reply->message ? weir_inspected(reply->message, "queued") : NULL;
@@ -32,8 +32,8 @@ static int handle(struct weir_self *self, void *state_, const struct weir_messag
     struct state *state = state_;
     uint64_t reference;
 
-    if (weir_inspect(self, 0, items, 50, told, NULL, NULL) != WEIR_EUNKNOWN ||
-        weir_inspect(self, message->from, items, 50, told, NULL, &reference) != 0)
+    if (weir_inspect(self, 0, items, 50, inspected, NULL, NULL) != WEIR_EUNKNOWN ||
+        weir_inspect(self, message->from, items, 50, inspected, NULL, &reference) != 0)
         return WEIR_FAIL;
     state->asked++;
     return reference ? WEIR_DONE : WEIR_FAIL;
@@ -59,7 +59,7 @@ static const struct weir_behaviour behaviours[] = {
 
 WEIR_PLUGIN("inspect", "1.0.0", behaviours);
 
-static void test_behaviour_tells_what_it_is_asked(void)
+static void test_behaviour_reports_the_requested_items(void)
 {
     static const char *const some[] = { "share", "nonsense", NULL };
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "looks");
@@ -112,7 +112,7 @@ static void test_asking_for_what_is_not_there_is_a_problem(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "items", test_behaviour_tells_what_it_is_asked },
+        { "items", test_behaviour_reports_the_requested_items },
         { "answers", test_what_it_asks_is_answered_by_the_test },
         { "problems", test_asking_for_what_is_not_there_is_a_problem },
         CU_TEST_INFO_NULL,

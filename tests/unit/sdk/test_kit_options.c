@@ -265,7 +265,7 @@ static void test_chosen_texts_are_read_as_the_host_does(void)
 
 /* --- the kit's own functions ------------------------------------------------------------------ */
 
-static void test_mistakes_are_told_with_their_place(void)
+static void test_mistakes_are_reported_with_their_place(void)
 {
     struct weir_kit *kit = weir_kit_create(&plugin, "strict");
 
@@ -357,7 +357,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "chosen texts", test_chosen_texts_are_read_as_the_host_does },
         { "without keys", test_args_without_keys_are_the_defaults },
-        { "mistakes with their place", test_mistakes_are_told_with_their_place },
+        { "mistakes with their place", test_mistakes_are_reported_with_their_place },
         { "many mistakes", test_more_mistakes_than_are_kept_are_counted },
         { "open and reload", test_open_and_reload_take_args },
         { "wrong table", test_wrong_table_is_a_problem },

@@ -11,7 +11,7 @@
 
 struct state {
     struct weir_outcome last;
-    uint32_t told;
+    uint32_t outcomes;
     int refused;
 };
 
@@ -45,7 +45,7 @@ static void settled(struct weir_self *self, void *state_, const struct weir_outc
 
     (void)self;
     state->last = *outcome;
-    state->told++;
+    state->outcomes++;
 }
 
 /* Emits one that joins by itself, one that is detached, and one with an origin of its own. */
@@ -89,7 +89,7 @@ static int keep(struct weir_self *self, void *state, const struct weir_message *
 static const struct weir_output outputs[] = { { .name = "out", .help = "all" }, { 0 } };
 
 static const struct weir_behaviour behaviours[] = {
-    { .name = "tells",
+    { .name = "settles",
       .outputs = outputs,
       .state_size = sizeof(struct state),
       .handle = handle,
@@ -124,9 +124,9 @@ static int run(struct weir_kit *kit, uint64_t token)
     return weir_kit_handle(kit, "run/1", &token, sizeof token);
 }
 
-static void test_outcome_is_told_once_for_each_token(void)
+static void test_outcome_is_reported_once_for_each_token(void)
 {
-    struct weir_kit *kit = start("tells");
+    struct weir_kit *kit = start("settles");
     const struct state *state = weir_kit_state(kit);
     const struct weir_outcome dead = { .token = 7, .result = WEIR_OUTCOME_DEAD };
     const struct weir_outcome again = {
@@ -144,7 +144,7 @@ static void test_outcome_is_told_once_for_each_token(void)
     CU_ASSERT_STRING_EQUAL(state->last.reason, "rejected");
     CU_ASSERT_STRING_EQUAL(state->last.detail, "");
     CU_ASSERT_EQUAL(weir_kit_tell(kit, &dead), WEIR_EUNKNOWN);
-    CU_ASSERT_EQUAL(state->told, 2);
+    CU_ASSERT_EQUAL(state->outcomes, 2);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -154,7 +154,7 @@ static void test_origin_without_settled_or_memory_is_refused(void)
 
     CU_ASSERT_EQUAL(run(kit, 7), WEIR_FAIL); /* without an origin it may be a request */
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-    kit = start("tells");
+    kit = start("settles");
     weir_kit_fail_allocation(kit, 2); /* the message comes first */
     CU_ASSERT_EQUAL(run(kit, 7), WEIR_FAIL);
     CU_ASSERT_EQUAL(((const struct state *)weir_kit_state(kit))->refused, WEIR_ENOMEM);
@@ -183,7 +183,7 @@ static void test_sent_message_says_what_it_joins(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "told once", test_outcome_is_told_once_for_each_token },
+        { "outcomes once", test_outcome_is_reported_once_for_each_token },
         { "joined", test_sent_message_says_what_it_joins },
         { "refused", test_origin_without_settled_or_memory_is_refused },
         CU_TEST_INFO_NULL,

@@ -12,7 +12,7 @@
 #define POOL 77u
 
 struct state {
-    uint32_t told;
+    uint32_t notices;
     struct weir_pool_resized last;
     weir_pid from;
     uint8_t lane;
@@ -38,7 +38,7 @@ static int handle(struct weir_self *self, void *state_, const struct weir_messag
     memcpy(&state->last, message->data, sizeof state->last);
     state->from = message->from;
     state->lane = message->lane;
-    state->told++;
+    state->notices++;
     return WEIR_DONE;
 }
 
@@ -63,7 +63,7 @@ static int give(struct weir_kit *kit, uint32_t size)
 }
 
 /* promise P11 */
-static void test_outcomes_are_told_in_the_order_of_asking(void)
+static void test_outcomes_are_reported_in_the_order_of_asking(void)
 {
     struct weir_kit *kit = begin();
     const struct state *state = weir_kit_state(kit);
@@ -82,7 +82,7 @@ static void test_outcomes_are_told_in_the_order_of_asking(void)
     CU_ASSERT_EQUAL(state->last.epoch, 2);
     CU_ASSERT_EQUAL(state->last.error, WEIR_ENOMEM);
     CU_ASSERT_EQUAL(weir_kit_resized(kit, 5, 0), WEIR_EUNKNOWN);
-    CU_ASSERT_EQUAL(state->told, 2);
+    CU_ASSERT_EQUAL(state->notices, 2);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -100,7 +100,7 @@ static void test_asking_without_memory_is_refused(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "outcomes", test_outcomes_are_told_in_the_order_of_asking },
+        { "outcomes", test_outcomes_are_reported_in_the_order_of_asking },
         { "no memory", test_asking_without_memory_is_refused },
         CU_TEST_INFO_NULL,
     };

@@ -120,7 +120,7 @@ static void test_chain_is_taken_as_far_as_there_is_room(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-static void test_time_left_is_as_told(void)
+static void test_time_left_is_as_set(void)
 {
     struct weir_kit *kit = start();
 
@@ -150,7 +150,7 @@ int main(void)
         { "end", test_stash_ends_with_the_incarnation },
         { "twice", test_message_stashed_twice_is_found },
         { "chain", test_chain_is_taken_as_far_as_there_is_room },
-        { "time left", test_time_left_is_as_told },
+        { "time left", test_time_left_is_as_set },
         { "wanted", test_handler_learns_that_it_is_not_wanted },
         CU_TEST_INFO_NULL,
     };

@@ -10,10 +10,10 @@
 
 struct state {
     uint64_t timer; /* armed */
-    uint64_t told_timer;
-    int told_status;
-    weir_pid told_to;
-    uint64_t told_payload;
+    uint64_t last_timer;
+    int last_status;
+    weir_pid last_to;
+    uint64_t last_payload;
     uint32_t undelivered;
     uint32_t settled;
 };
@@ -40,10 +40,10 @@ static void undelivered(struct weir_self *self, void *state_, const struct weir_
 
     (void)self;
     state->undelivered++;
-    state->told_timer = what->timer;
-    state->told_status = what->status;
-    state->told_to = what->to;
-    state->told_payload = *(const uint64_t *)what->message->data;
+    state->last_timer = what->timer;
+    state->last_status = what->status;
+    state->last_to = what->to;
+    state->last_payload = *(const uint64_t *)what->message->data;
 }
 
 static void settled(struct weir_self *self, void *state_, const struct weir_outcome *outcome)
@@ -80,7 +80,7 @@ static struct weir_kit *start(const char *behaviour, uint64_t token)
     return kit;
 }
 
-static void test_late_message_without_room_is_told(void)
+static void test_late_message_without_room_is_reported(void)
 {
     struct weir_kit *kit = start("late", 0);
     const struct state *state = weir_kit_state(kit);
@@ -90,10 +90,10 @@ static void test_late_message_without_room_is_told(void)
     CU_ASSERT_EQUAL(state->undelivered, 0);
     weir_kit_advance(kit, 1);
     CU_ASSERT_EQUAL(state->undelivered, 1);
-    CU_ASSERT_EQUAL(state->told_timer, state->timer);
-    CU_ASSERT_EQUAL(state->told_status, WEIR_ECLOSED);
-    CU_ASSERT_EQUAL(state->told_to, 9);
-    CU_ASSERT_EQUAL(state->told_payload, 11);
+    CU_ASSERT_EQUAL(state->last_timer, state->timer);
+    CU_ASSERT_EQUAL(state->last_status, WEIR_ECLOSED);
+    CU_ASSERT_EQUAL(state->last_to, 9);
+    CU_ASSERT_EQUAL(state->last_payload, 11);
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
@@ -137,7 +137,7 @@ static void test_behaviour_that_does_not_listen_is_spared(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "told", test_late_message_without_room_is_told },
+        { "reported", test_late_message_without_room_is_reported },
         { "room", test_late_message_takes_the_room_there_is },
         { "origin", test_late_message_with_an_origin_is_settled },
         { "deaf", test_behaviour_that_does_not_listen_is_spared },

@@ -15,20 +15,20 @@ static int ends[2]; /* of the pipe: read, write */
 
 struct state {
     uint64_t watch;
-    uint32_t told;
+    uint32_t reports;
     int readiness;
     bool again;
 };
 
-static void ready(struct weir_self *self, void *state_, void *context, int descriptor, int told)
+static void ready(struct weir_self *self, void *state_, void *context, int descriptor, int reports)
 {
     struct state *state = state_;
     char byte;
 
     CU_ASSERT_PTR_EQUAL(context, &ends);
-    state->told++;
-    state->readiness = told;
-    if (told > 0)
+    state->reports++;
+    state->readiness = reports;
+    if (reports > 0)
         CU_ASSERT_EQUAL(read(descriptor, &byte, 1), 1);
     if (state->again)
         CU_ASSERT_EQUAL(weir_watch(self, descriptor, WEIR_READABLE, ready, context, &state->watch),
@@ -83,7 +83,7 @@ static void expect(struct weir_kit *kit, int descriptor, int events, int status)
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "order/1", order, sizeof order), WEIR_DONE);
 }
 
-static void test_ready_descriptor_is_told_once_and_again_when_watched_again(void)
+static void test_ready_descriptor_is_reported_once_and_again_when_watched_again(void)
 {
     struct weir_kit *kit = begin();
     struct state *state = weir_kit_state(kit);
@@ -92,12 +92,12 @@ static void test_ready_descriptor_is_told_once_and_again_when_watched_again(void
     CU_ASSERT_EQUAL(write(ends[1], "ab", 2), 2);
     state->again = true;
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 1); /* watches begun meanwhile wait */
-    CU_ASSERT_EQUAL(state->told, 1);
+    CU_ASSERT_EQUAL(state->reports, 1);
     CU_ASSERT_EQUAL(state->readiness, WEIR_READABLE);
     state->again = false;
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 1);
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
-    CU_ASSERT_EQUAL(state->told, 2);
+    CU_ASSERT_EQUAL(state->reports, 2);
     CU_ASSERT_EQUAL(weir_kit_watch_count(kit), 0);
     close(ends[0]);
     finish(kit, 0);
@@ -162,7 +162,7 @@ static void test_watches_end_with_the_worker(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "ready", test_ready_descriptor_is_told_once_and_again_when_watched_again },
+        { "ready", test_ready_descriptor_is_reported_once_and_again_when_watched_again },
         { "said", test_test_says_what_is_ready },
         { "wrong", test_wrong_watches_are_refused_as_the_host_does },
         { "closed", test_descriptor_closed_under_its_watch_is_a_problem },

@@ -59,7 +59,7 @@ static struct weir_message *text_message(struct weir_self *self, const char *tex
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-static int tell(struct weir_self *self, const struct weir_message *message)
+static int do_all(struct weir_self *self, const struct weir_message *message)
 {
     weir_pid pid = 0;
 
@@ -83,7 +83,7 @@ static void test_what_a_plugin_did_is_shown(void)
     struct weir_kit *kit = start();
 
     weir_kit_name(kit, "images", 77);
-    CU_ASSERT_EQUAL(run(kit, tell), WEIR_RETRY);
+    CU_ASSERT_EQUAL(run(kit, do_all), WEIR_RETRY);
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 2);
     CU_ASSERT_STRING_EQUAL(weir_kit_emitted(kit, 0, 0)->data, "one");
     CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 0, 1));
@@ -249,7 +249,7 @@ static int arm(struct weir_self *self, const struct weir_message *message)
     return WEIR_DONE;
 }
 
-static void test_time_moves_only_when_told(void)
+static void test_time_moves_only_when_the_test_moves_it(void)
 {
     struct weir_kit *kit = start();
     struct seen seen = { 0 };
@@ -287,7 +287,7 @@ static int emit_three(struct weir_self *self, const struct weir_message *message
     return status == WEIR_EFULL ? WEIR_RETRY : status == WEIR_ENOMEM ? WEIR_STOP : WEIR_DONE;
 }
 
-static void test_room_and_memory_end_where_told(void)
+static void test_room_and_memory_end_where_set(void)
 {
     struct weir_kit *kit = start();
 
@@ -327,7 +327,7 @@ static int grow(struct weir_self *self, const struct weir_message *message)
     return WEIR_DONE;
 }
 
-static void test_pool_and_message_are_as_told(void)
+static void test_pool_and_message_are_as_set(void)
 {
     struct weir_kit *kit = start();
     subject_body *body = grow;
@@ -563,9 +563,9 @@ int main(void)
         { "requests_are_answered_cancelled_and_run_out",
           test_requests_are_answered_cancelled_and_run_out },
         { "a_request_is_replied_to_once", test_a_request_is_replied_to_once },
-        { "time_moves_only_when_told", test_time_moves_only_when_told },
-        { "room_and_memory_end_where_told", test_room_and_memory_end_where_told },
-        { "pool_and_message_are_as_told", test_pool_and_message_are_as_told },
+        { "time_moves_only_when_the_test_moves_it", test_time_moves_only_when_the_test_moves_it },
+        { "room_and_memory_end_where_set", test_room_and_memory_end_where_set },
+        { "pool_and_message_are_as_set", test_pool_and_message_are_as_set },
         { "kept_message_is_settled_once", test_kept_message_is_settled_once },
         { "kept_message_of_a_failed_worker",
           test_worker_that_ends_itself_as_failed_may_leave_kept_messages },

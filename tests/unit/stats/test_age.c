@@ -1,6 +1,6 @@
 /*
  * Goal: the age of the first message in a queue is never overestimated, and underestimated by at
- * most the time between two looks or a third of itself.
+ * most the time between two checks or a third of itself.
  *
  * Method: looks at queues whose messages have known times of admission.
  */
@@ -15,15 +15,15 @@ static void test_age_counts_from_the_first_look_that_saw_it(void)
 {
     struct age age = { 0 };
 
-    CU_ASSERT_EQUAL(age_look(&age, 0, 0, 1 * S), 0);
-    CU_ASSERT_EQUAL(age_look(&age, 1, 0, 2 * S), 0);
-    CU_ASSERT_EQUAL(age_look(&age, 5, 0, 3 * S), 1 * S);
-    CU_ASSERT_EQUAL(age_look(&age, 5, 0, 9 * S), 7 * S);
+    CU_ASSERT_EQUAL(age_read(&age, 0, 0, 1 * S), 0);
+    CU_ASSERT_EQUAL(age_read(&age, 1, 0, 2 * S), 0);
+    CU_ASSERT_EQUAL(age_read(&age, 5, 0, 3 * S), 1 * S);
+    CU_ASSERT_EQUAL(age_read(&age, 5, 0, 9 * S), 7 * S);
     /* The first has gone: the others were first seen at 3. */
-    CU_ASSERT_EQUAL(age_look(&age, 5, 1, 10 * S), 7 * S);
-    CU_ASSERT_EQUAL(age_look(&age, 6, 5, 11 * S), 0);
-    CU_ASSERT_EQUAL(age_look(&age, 6, 6, 12 * S), 0);
-    CU_ASSERT_EQUAL(age_look(&age, 7, 6, 13 * S), 0);
+    CU_ASSERT_EQUAL(age_read(&age, 5, 1, 10 * S), 7 * S);
+    CU_ASSERT_EQUAL(age_read(&age, 6, 5, 11 * S), 0);
+    CU_ASSERT_EQUAL(age_read(&age, 6, 6, 12 * S), 0);
+    CU_ASSERT_EQUAL(age_read(&age, 7, 6, 13 * S), 0);
 }
 
 /* promise P18 */
@@ -32,7 +32,7 @@ static void test_what_never_leaves_grows_old_however_often_it_is_looked_at(void)
     struct age age = { 0 };
 
     for (uint64_t i = 0; i < 1000; i++)
-        CU_ASSERT_EQUAL(age_look(&age, i + 1, 0, (i + 1) * S), i * S);
+        CU_ASSERT_EQUAL(age_read(&age, i + 1, 0, (i + 1) * S), i * S);
 }
 
 static uint64_t next_random(uint64_t *random)
@@ -57,7 +57,7 @@ static void test_age_is_a_lower_bound_and_not_far_below(void)
     uint32_t far = 0;
 
     for (uint64_t now = 1; now <= ROUNDS; now++) {
-        uint64_t told;
+        uint64_t answer;
         uint64_t is;
 
         if (next_random(&random) % 3 > 0)
@@ -68,10 +68,10 @@ static void test_age_is_a_lower_bound_and_not_far_below(void)
             continue;
         longest = now - last_ns > longest ? now - last_ns : longest;
         last_ns = now;
-        told = age_look(&age, admitted, taken, now);
+        answer = age_read(&age, admitted, taken, now);
         is = taken < admitted ? now - admitted_ns[taken] : 0;
-        lies += told > is;
-        far += is - told > longest && is - told > is / 3;
+        lies += answer > is;
+        far += is - answer > longest && is - answer > is / 3;
     }
     CU_ASSERT_EQUAL(lies, 0);
     CU_ASSERT_EQUAL(far, 0);

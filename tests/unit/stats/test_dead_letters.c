@@ -55,7 +55,7 @@ static void finish(struct fixture *fixture)
     cache_finish(&fixture->cache);
 }
 
-static void test_record_tells_who_and_why(void)
+static void test_record_names_sender_and_reason(void)
 {
     struct fixture f;
     struct dead_letter record;
@@ -296,7 +296,7 @@ static void test_payload_of_one_letter_is_copied(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "record", test_record_tells_who_and_why },
+        { "record", test_record_names_sender_and_reason },
         { "full store", test_full_store_keeps_the_last_and_counts_all },
         { "long detail", test_long_detail_is_cut },
         { "no capacity", test_no_capacity_counts_only },

@@ -68,10 +68,10 @@ static void test_percentile_is_between_the_true_one_and_its_bound(void)
     CU_ASSERT_EQUAL(halves[0].max_ns, durations[DURATIONS - 1]);
     for (uint32_t percent = 1; percent <= 100; percent++) {
         uint64_t exact = durations[(DURATIONS * percent + 99) / 100 - 1];
-        uint64_t told = histogram_percentile_ns(&halves[0], percent);
+        uint64_t answer = histogram_percentile_ns(&halves[0], percent);
 
-        CU_ASSERT_TRUE(told >= exact);
-        CU_ASSERT_TRUE(told <= bound_of(exact));
+        CU_ASSERT_TRUE(answer >= exact);
+        CU_ASSERT_TRUE(answer <= bound_of(exact));
     }
 }
 

@@ -115,7 +115,7 @@ static void test_message_is_in_hand_until_it_is_settled_once(void)
     cache_finish(&work.cache);
 }
 
-static void test_difference_tells_what_is_missing(void)
+static void test_difference_reports_the_missing_items(void)
 {
     struct ledger_reading reading = {
         .accepted = 10, .done = 3, .dead = 2, .moved = 1, .queued = 2, .in_hand = 1, .held = 1
@@ -158,7 +158,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "reading balances", test_reading_while_the_owner_works_balances },
         { "settled once", test_message_is_in_hand_until_it_is_settled_once },
-        { "difference", test_difference_tells_what_is_missing },
+        { "difference", test_difference_reports_the_missing_items },
         { "sum", test_readings_add_up_field_by_field },
         { "names", test_every_reason_has_a_name },
         CU_TEST_INFO_NULL,

@@ -16,7 +16,7 @@ struct gate {
     pthread_cond_t changed;
     uint32_t arrived;  /* lock: in all; each has a number, from 0 on */
     uint32_t admitted; /* lock: lower numbers may pass */
-    bool open;         /* lock: nobody is held */
+    bool open;         /* lock: no thread is held */
 };
 
 /* Closed, and no thread waits. */

@@ -156,7 +156,8 @@ bool weir_kit_is_subscribed(const struct weir_kit *kit, const char *event);
  * message has this token. */
 int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 
-/* --- what the worker meets -------------------------------------------------------------------- */
+/* --- the worker's surroundings -----------------------------------------------------------------
+ * */
 
 /* Makes the nth call from now that needs memory (tag, message, timer, request) fail; 0: no call
  * fails. */
@@ -186,7 +187,8 @@ void weir_kit_name(struct weir_kit *kit, const char *name, weir_pid pid);
  * weir_pool_add change target and epoch. */
 struct weir_pool_stats *weir_kit_pool(struct weir_kit *kit);
 
-/* --- what the worker did ---------------------------------------------------------------------- */
+/* --- the worker's actions ----------------------------------------------------------------------
+ * */
 
 enum weir_kit_way {
     WEIR_KIT_EMIT = 1,
@@ -213,9 +215,9 @@ struct weir_kit_sent {
     uint64_t token; /* the token of weir_set_origin, 0 without one; of a publish: the event; of a
                      * return: of the lease */
     int how;        /* of a return: WEIR_DONE or WEIR_FAIL */
-    /* The message whose origin it joins: the one that was in hand when it was emitted, or that of
-     * weir_join. NULL: it joins none, since it was emitted elsewhere, has an origin of its own, or
-     * is detached. */
+    /* The message whose origin it joins: the message in hand at the emit, or the one of weir_join.
+     * NULL: it joins none, since it was emitted elsewhere, has an origin of its own, or is
+     * detached. */
     const struct weir_message *joins;
 };
 

@@ -27,7 +27,7 @@ struct queue {
     pthread_cond_t not_full;
     uint32_t capacity;
     uint32_t head;
-    _Atomic uint32_t count; /* written under the lock; who spins reads it without */
+    _Atomic uint32_t count; /* written under the lock; a spinning worker reads it without */
     struct task *ring;
 };
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Goal:   an operator sees at a glance what a running host does not do: pools that serve nobody,
-        what waits and why, and which worker it is. Shows promise C13, promise C14 and promise H11.
-Method: hosts whose workers (wayward.so) get nowhere; the socket and the commands are asked until
-        they tell it. Every wait is for a condition.
+"""Goal:   an operator sees at a glance where a running host makes no progress: pools that accept no
+        messages, waiting messages with the reason, and the workers. Shows promise C13, promise C14
+        and promise H11.
+Method: hosts whose workers (wayward.so) do not open or do not return; the test asks the socket and
+        the commands until they report it. Every wait is for a condition.
 
-    told.py WEIR PLUGINS FAULTY
+    unserved.py WEIR PLUGINS FAULTY
 """
 import json
 import os
@@ -93,18 +94,18 @@ def a_stopped_pool():
                           "restart: {max: 0, within: 1s, backoff: 1ms..1ms, then: stop}}}\n")
     host.until(lambda: host.json("status", "work")["stopped"] == 2)
     status, body = host.get("/readyz")
-    check(status == 503 and body == "not ready: pool work serves nobody: 2 of its 2 workers failed "
-          "too often and are stopped until a reload or `weir restart`\n",
+    check(status == 503 and body == "not ready: pool work accepts no messages: 2 of its 2 workers "
+          "failed too often and are stopped until a reload or `weir restart`\n",
           f"/readyz: {status} {body}")
     table = host.weir("status")
-    check("\nwarning: pool work serves nobody: 2 of its 2" in table, f"no warning: {table}")
-    host.until(lambda: served_nobody(host, "work", "numbers", "2 of its 2 workers failed"))
+    check("\nwarning: pool work accepts no messages: 2 of its 2" in table, f"no warning: {table}")
+    host.until(lambda: accepts_none(host, "work", "numbers", "2 of its 2 workers failed"))
     host.end()
 
 
-def served_nobody(host, pool, feeder, why):
-    """How often the log tells it of the pool."""
-    return len(re.findall(f'level=error component={pool} event="pool serves nobody" '
+def accepts_none(host, pool, feeder, why):
+    """How often the log reports it for the pool."""
+    return len(re.findall(f'level=error component={pool} event="pool accepts no messages" '
                           f'fed_by={feeder} reason="{why}', host.log()))
 
 
@@ -117,18 +118,18 @@ def pools_that_become_empty():
                 "  apart: {use: sink.null, size: 0}\n")
     goes_on(host, "tree")
     host.weir("scale", "tree/leaf", "0")
-    host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers"))
+    host.until(lambda: accepts_none(host, "tree/leaf", "first", "it has no workers"))
     host.weir("scale", "first", "0")
-    host.until(lambda: served_nobody(host, "first", "numbers", "it has no workers"))
+    host.until(lambda: accepts_none(host, "first", "numbers", "it has no workers"))
     for pool in ("first", "tree/leaf"):
         host.weir("scale", pool, "1")
         again = f'level=info component={pool} event="pool has workers again" live=1'
         host.until(lambda again=again: again in host.log())
     host.weir("scale", "tree/leaf", "0")
-    host.until(lambda: served_nobody(host, "tree/leaf", "first", "it has no workers") == 2)
-    check(served_nobody(host, "first", "numbers", "") == 1, f"told twice: {host.log()}")
-    check(served_nobody(host, "tree/range", "first", "it has no workers") == 1, "the other leaf")
-    check(host.log().count("serves nobody") == 4, f"told of others: {host.log()}")
+    host.until(lambda: accepts_none(host, "tree/leaf", "first", "it has no workers") == 2)
+    check(accepts_none(host, "first", "numbers", "") == 1, f"logged twice: {host.log()}")
+    check(accepts_none(host, "tree/range", "first", "it has no workers") == 1, "the other leaf")
+    check(host.log().count("accepts no messages") == 4, f"logged for others: {host.log()}")
     host.end()
 
 
@@ -136,12 +137,13 @@ def pools_that_are_empty_or_paused():
     """promise C13"""
     host = Host("pools:\n  work: {use: sink.null, size: 1}\n  none: {use: sink.null, size: 0}\n"
                 "  range: {use: sink.null, size: {min: 0, max: 4}}\n")
-    check(host.get("/readyz") == (503, "not ready: pool none serves nobody: it has no workers\n"),
+    check(host.get("/readyz") == (503, "not ready: pool none accepts no messages: "
+                                       "it has no workers\n"),
           f"a pool without workers: {host.get('/readyz')}")
     host.weir("scale", "none", "1")
     host.until(lambda: host.get("/readyz") == (200, "running\n"))
     host.weir("pause", "work")
-    check(host.get("/readyz") == (503, "not ready: pool work serves nobody: it is paused\n"),
+    check(host.get("/readyz") == (503, "not ready: pool work accepts no messages: it is paused\n"),
           f"a pool that is paused: {host.get('/readyz')}")
     host.weir("resume", "work")
     check(host.get("/readyz")[0] == 200, "a pool that goes on")
@@ -176,7 +178,7 @@ def threads_that_are_stuck():
                 f"turn_warning: {hogs}; spare threads in their place: 2")
         answer = host.get("/readyz")
         check(answer[0] == status and line in answer[1], f"/readyz: {answer}")
-        check(line.split(": ", 1)[1] in host.weir("status"), "weir status does not tell it")
+        check(line.split(": ", 1)[1] in host.weir("status"), "weir status does not show it")
         check(f"\nweir_threads_stuck {hogs}\n" in host.get("/metrics")[1], "the metrics")
         host.end()
         os.unlink(barrier)
@@ -216,9 +218,9 @@ def opens_that_fail():
         stream.write(text)
     host.process.send_signal(signal.SIGHUP)
     host.until(lambda: "keeping the running configuration" in host.log())
-    told = ("tried again; unless as many workers as min_ready open in time, the reload is refused"
+    effect = ("tried again; unless as many workers as min_ready open in time, the reload is refused"
             "; the running parts go on")
-    check(f'component=more#0 {shut}"{told}"' in host.log(), f"a reload: {host.log()}")
+    check(f'component=more#0 {shut}"{effect}"' in host.log(), f"a reload: {host.log()}")
     host.weir("scale", "work", "1")
     host.until(lambda: "component=work#0 " in host.log())
     check(f'component=work#0 {shut}"closed until an open succeeds"' in host.log(),
