@@ -216,6 +216,7 @@ static int add_to(struct fixture *f, weir_pid group, const char *path, uint32_t 
     options.behaviour = &behaviour;
     options.settings = f;
     options.lease = lease;
+    options.lease_queue = 1; /* an open worker may not wait for takers yet */
     options.lease_timeout_ms = wait_limit_ms() * 2;
     return weir_runtime_add_pool(f->hand.runtime, &options, out_pool);
 }
