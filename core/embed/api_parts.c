@@ -115,7 +115,7 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     if (given->route >= CHOICES_OF(WEIR_ROUTE_LIST) ||
         given->remove >= CHOICES_OF(WEIR_REMOVE_LIST))
         return WEIR_EINVALID;
-    escalation_usual(&out->settings.restart);
+    out->settings.restart = restart_usual(WEIR_RESTART_ESCALATE);
     status = restart_of(given, &out->settings.restart);
     if (status == 0)
         status = scale_of(given, &out->settings.scale);
@@ -143,13 +143,11 @@ static int create_pool(struct weir_runtime *runtime, struct pool_options *option
 static int make_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      struct spec **out_spec, struct use **out_use)
 {
-    struct restart restart;
+    struct restart restart = restart_usual(WEIR_RESTART_KEEP_TRYING);
     const struct use_options use = { given->behaviour, given->behaviour_size, given->settings,
                                      given->redeliver, &restart };
-    int status;
+    int status = restart_of(given, &restart);
 
-    restart_usual(&restart);
-    status = restart_of(given, &restart);
     return status == 0 ? use_create_spec(runtime, &use, out_spec, out_use) : status;
 }
 
