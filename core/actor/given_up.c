@@ -66,6 +66,7 @@ static void add_locked(struct given_up *given_up, weir_pid requester, uint64_t r
     *note = (struct given_up_note){ .requester = requester, .reference = reference };
     table_add(&given_up->notes, &note->node, hash_of(requester, reference));
     count_locked(given_up, 1);
+    atomic_store_explicit(&given_up->added, given_up_added(given_up) + 1, memory_order_relaxed);
 }
 
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference)

@@ -25,6 +25,7 @@
 
 struct given_up {
     _Atomic uint32_t count; /* written under the lock: notes */
+    _Atomic uint64_t added; /* written under the lock: notes so far */
     pthread_mutex_t lock;
     struct table notes; /* lock: by requester and reference */
 };
@@ -37,6 +38,13 @@ void given_up_finish(struct given_up *given_up);
 static inline bool given_up_any(const struct given_up *given_up)
 {
     return atomic_load_explicit(&given_up->count, memory_order_relaxed) > 0;
+}
+
+/* The number of notes that were added so far. Relaxed: a check after this call finds those of them
+ * that are still there, since both are written under the lock. */
+static inline uint64_t given_up_added(const struct given_up *given_up)
+{
+    return atomic_load_explicit(&given_up->added, memory_order_relaxed);
 }
 
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference);

@@ -53,15 +53,15 @@ static bool find_free_locked(struct leases *leases, uint32_t *out_index)
     uint32_t count = leases->count ? leases->count * 2 : 8;
     struct lease **entries;
 
-    for (uint32_t i = 0; i < leases->count; i++) {
-        *out_index = i;
+    for (uint32_t i = leases->first_free; i < leases->count; i++) {
+        leases->first_free = *out_index = i;
         if (!leases->entries[i])
             return true;
     }
     entries = realloc(leases->entries, count * sizeof(struct lease *));
     if (!entries)
         return false;
-    *out_index = leases->count;
+    leases->first_free = *out_index = leases->count;
     for (uint32_t i = leases->count; i < count; i++)
         entries[i] = NULL;
     leases->entries = entries;
@@ -93,6 +93,8 @@ void leases_leave(struct lease *lease)
 {
     pthread_mutex_lock(&lease->leases->lock);
     lease->leases->entries[lease->index] = NULL;
+    if (lease->index < lease->leases->first_free)
+        lease->leases->first_free = lease->index;
     pthread_mutex_unlock(&lease->leases->lock);
 }
 

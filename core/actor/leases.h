@@ -25,6 +25,7 @@ struct leases {
     pthread_mutex_t lock;
     struct lease **entries;       /* lock: by index; NULL: free */
     uint32_t count;               /* lock: of `entries` */
+    uint32_t first_free;          /* lock: no entry before it is free */
     uint64_t granted;             /* lock: so far */
     uint64_t ended[LEASE_ENDS];   /* lock: so far */
     uint64_t unserved[TAKE_ENDS]; /* lock: takes, so far */

@@ -217,6 +217,12 @@ int request_why_given_up(struct runtime *runtime, struct executor *executor,
                : why_over(executor, request);
 }
 
+uint64_t request_given_up_so_far(const struct runtime *runtime)
+{
+    return given_up_added(&runtime->given_up) +
+           given_up_added(&runtime->external_requests->given_up);
+}
+
 /* The status of a request that was given up; 0: it was not, as far as this thread can know. */
 static int why_given_up(struct actor *actor, const struct message *request)
 {

@@ -57,6 +57,10 @@ int request_given_up(struct actor *actor, const struct message *message);
 int request_why_given_up(struct runtime *runtime, struct executor *executor,
                          const struct message *request);
 
+/* The number of requests that were given up so far before their time-out. While it is the same, no
+ * other request was. Any thread. */
+uint64_t request_given_up_so_far(const struct runtime *runtime);
+
 /* The time until the requester gives up, rounded up; 0: it has given up; UINT64_MAX: never, or it
  * is no request. */
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message);

@@ -6,17 +6,6 @@
 
 #include "message/tag.h"
 
-void restart_usual(struct restart *out)
-{
-    *out = (struct restart){
-        .max = 5,
-        .within_ms = 10000,
-        .backoff_ms_min = 100,
-        .backoff_ms_max = 10000,
-        .then = WEIR_RESTART_KEEP_TRYING,
-    };
-}
-
 struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings)
 {
     struct spec *spec = aligned_alloc(alignof(struct spec), sizeof *spec);
@@ -32,7 +21,7 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
     spec->retries_max = 3;
     spec->redeliver_max = 0;
     spec->outbox_max = SPEC_OUTBOX_MAX;
-    restart_usual(&spec->restart);
+    spec->restart = restart_usual(WEIR_RESTART_KEEP_TRYING);
     return spec;
 }
 

@@ -21,6 +21,19 @@ struct restart {
     uint32_t then; /* enum weir_restart_then; 0 = keep trying */
 };
 
+/* The default of `restart`, which differs in `then` alone between workers and pools of pools. A test
+ * compares it with the tables of config/language.c. */
+static inline struct restart restart_usual(enum weir_restart_then then)
+{
+    return (struct restart){
+        .max = 5,
+        .within_ms = 10000,
+        .backoff_ms_min = 100,
+        .backoff_ms_max = 10000,
+        .then = then,
+    };
+}
+
 /* How workers are removed. */
 struct removal {
     uint32_t mode;       /* enum weir_remove */

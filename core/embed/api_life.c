@@ -8,7 +8,6 @@
 #define NS_PER_MS 1000000u
 #define KEPT_TURNS 30u /* times `turn_warning_ms`: then a message is kept for too long */
 #define TURN_WARNING_MS_MAX (24ull * 60 * 60 * 1000)
-#define NO_ROOM_MS 10000u /* the default of the longest pause between two opens */
 
 /* The size of struct weir_runtime_options before `log_level` was added. */
 #define OPTIONS_SIZE_MIN offsetof(struct weir_runtime_options, log_level)
@@ -113,7 +112,8 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->log = known.log;
     runtime->log_context = known.log_context;
     runtime->turn_warning_ms = known.turn_warning_ms;
-    runtime->no_room_ms = known.no_room_ms ? known.no_room_ms : NO_ROOM_MS;
+    runtime->no_room_ms = known.no_room_ms ? known.no_room_ms
+                                           : restart_usual(WEIR_RESTART_USUAL).backoff_ms_max;
     read_dead_letters(&known, &runtime->dead_letters);
     pthread_mutex_init(&runtime->lock, NULL);
     levels_init(&runtime->levels, known.log_level);

@@ -59,17 +59,25 @@ static int scale_of(const struct weir_pool_options *given, struct scale *out)
                : 0;
 }
 
-static int lease_of(const struct weir_pool_options *given, struct pool_settings *out)
+/* A member of a group gives leases in any case. `parent`: may be NULL. */
+static int lease_of(const struct weir_pool_options *given, const struct part *parent,
+                    struct pool_settings *out)
 {
+    const struct lease_settings *group = parent && parent->lease.on ? &parent->lease : NULL;
+
     out->lease = (struct lease_settings){
-        .on = given->lease,
-        .timeout_ms = usual_lease_timeout_ms(given->lease_timeout_ms),
+        .on = given->lease || group,
+        .timeout_ms = given->lease || !group ? usual_lease_timeout_ms(given->lease_timeout_ms)
+                                             : group->timeout_ms,
         .queue = given->lease_queue,
     };
-    if (!given->lease)
+    if (!out->lease.on)
         return 0;
-    if (given->lease > 1 || !given->behaviour || out->lease.timeout_ms > MS_MAX ||
-        (given->route != 0 && given->route != WEIR_ROUTE_PULL))
+    if (given->lease > 1 || out->lease.timeout_ms > MS_MAX)
+        return WEIR_EINVALID;
+    if (!given->behaviour) /* pool_create refuses a route that does not suit a group */
+        return group ? WEIR_EINVALID : 0;
+    if (given->route != 0 && given->route != WEIR_ROUTE_PULL)
         return WEIR_EINVALID;
     out->route = WEIR_ROUTE_PULL;
     return 0;
@@ -77,7 +85,7 @@ static int lease_of(const struct weir_pool_options *given, struct pool_settings 
 
 /* Translates the options that need no memory: all but spec and outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                     struct pool_options *out)
+                     const struct part *parent, struct pool_options *out)
 {
     int status;
 
@@ -107,12 +115,12 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     if (given->route >= CHOICES_OF(WEIR_ROUTE_LIST) ||
         given->remove >= CHOICES_OF(WEIR_REMOVE_LIST))
         return WEIR_EINVALID;
-    escalation_usual(&out->settings.restart);
+    out->settings.restart = restart_usual(WEIR_RESTART_ESCALATE);
     status = restart_of(given, &out->settings.restart);
     if (status == 0)
         status = scale_of(given, &out->settings.scale);
     if (status == 0)
-        status = lease_of(given, &out->settings);
+        status = lease_of(given, parent, &out->settings);
     if (status != 0)
         return status;
     status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
@@ -135,13 +143,11 @@ static int create_pool(struct weir_runtime *runtime, struct pool_options *option
 static int make_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
                      struct spec **out_spec, struct use **out_use)
 {
-    struct restart restart;
+    struct restart restart = restart_usual(WEIR_RESTART_KEEP_TRYING);
     const struct use_options use = { given->behaviour, given->behaviour_size, given->settings,
                                      given->redeliver, &restart };
-    int status;
+    int status = restart_of(given, &restart);
 
-    restart_usual(&restart);
-    status = restart_of(given, &restart);
     return status == 0 ? use_create_spec(runtime, &use, out_spec, out_use) : status;
 }
 
@@ -194,7 +200,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     struct pool_options options;
     const struct weir_list events = { given->subscribe, given->subscribe_count };
     struct binding *bindings = NULL;
-    int status = translate(runtime, given, &options);
+    int status = translate(runtime, given, parent, &options);
 
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
         status = WEIR_EUNKNOWN;
@@ -217,6 +223,7 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     part->kind = PART_POOL;
     part->parent = given->parent;
     part->pid = pool_pid(part->pool);
+    part->lease = options.settings.lease;
     part->min_ready = usual_min_ready(given->min_ready);
     if (given->open_timeout_ms)
         part->open_timeout_ms = given->open_timeout_ms;

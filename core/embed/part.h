@@ -29,6 +29,7 @@ struct part {
     uint32_t log_level;           /* const: see levels.h; 0 = the runtime's */
     struct level *level;          /* const: of a pool that has one; may be NULL */
     uint32_t min_ready;           /* const: of a pool; UINT32_MAX = all */
+    struct lease_settings lease;  /* const: of a pool */
     uint64_t open_timeout_ms;     /* lock: its own, or the longest of those nested in it */
     /* const: `kind` says which */
     union {

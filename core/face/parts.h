@@ -22,12 +22,6 @@ struct wiring_slot;
 #define PLACE_PATH_MAX 128   /* of a pool, source or actor; with the end of the text */
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
 
-/* The default of a pool of pools: opens members again a few times, then escalates to the pool
- * above. */
-void escalation_usual(struct restart *out);
-/* The default of a pool of workers: keeps trying. */
-void restart_usual(struct restart *out);
-
 struct spec_options {
     const struct weir_behaviour *behaviour; /* borrowed, with the settings, until `release` */
     const void *settings;

@@ -6,17 +6,6 @@
 
 #define NS_PER_MS 1000000u
 
-void escalation_usual(struct restart *out)
-{
-    *out = (struct restart){
-        .max = 5,
-        .within_ms = 10000,
-        .backoff_ms_min = 100,
-        .backoff_ms_max = 10000,
-        .then = WEIR_RESTART_ESCALATE,
-    };
-}
-
 /* --- deciding ------------------------------------------------------------------------------- */
 
 enum appeal escalation_appeal(struct place *place)
@@ -111,7 +100,7 @@ void escalation_raise(struct place *place)
 void escalation_complete(struct restart *restart)
 {
     if (restart->within_ms == 0)
-        escalation_usual(restart);
+        *restart = restart_usual(WEIR_RESTART_ESCALATE);
 }
 
 static bool is_same(const struct restart *a, const struct restart *b)

@@ -51,7 +51,9 @@ struct pull_queue {
     bool closed;                  /* lock: the pool closes, no message is admitted */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
-    bool leases; /* lock: `limit` bounds the takers that wait for a member */
+    bool leases;            /* lock: `limit` bounds the takers that wait for a member */
+    uint64_t takers_due_ns; /* lock: no waiting taker's time-out ends before it */
+    uint64_t given_up;      /* lock: requests given up so far, when takers were last scanned */
     /* places that were woken for a message, and did not come yet; added under the lock */
     _Atomic uint32_t called;
     /* of a group: places that open for a message, and did not come yet; added under the lock */

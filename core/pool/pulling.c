@@ -12,6 +12,7 @@ void pulling_init(struct pull_queue *pull)
 {
     pthread_mutex_init(&pull->lock, NULL);
     list_init(&pull->idle);
+    pull->takers_due_ns = TIMER_NEVER;
 }
 
 void pulling_finish(struct pull_queue *pull, struct executor *executor)
@@ -158,6 +159,13 @@ static int has_room_locked(const struct pull_queue *pull, uint64_t size)
     return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
 }
 
+/* The message is in the queue now. */
+static void note_due_locked(struct pull_queue *pull, const struct message *message)
+{
+    if ((message->public.reserved & MESSAGE_TAKE) && message->deadline_ns < pull->takers_due_ns)
+        pull->takers_due_ns = message->deadline_ns;
+}
+
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message)
 {
     struct pull_queue *pull = &pool->pull;
@@ -166,6 +174,7 @@ void pulling_append_locked(struct pool *pool, struct executor *executor, struct 
     /* Takers of a queue and of its group are compared; a thread from outside reads the clock. */
     message->queued_ns = pull->leases ? executor_time(executor) : executor->now_ns;
     message_list_append(&pull->messages, message);
+    note_due_locked(pull, message);
     pull->admitted++;
     pull->bytes += message->public.size;
     set_waiting_locked(pool);
@@ -278,6 +287,7 @@ struct message *pulling_take(struct actor *actor)
 void pulling_prepend_locked(struct pool *pool, struct message *message)
 {
     message_list_prepend(&pool->pull.messages, message);
+    note_due_locked(&pool->pull, message);
     pool->pull.admitted++;
     pool->pull.bytes += message->public.size;
     set_waiting_locked(pool);
@@ -435,24 +445,27 @@ void pulling_discard(struct pool *pool, struct executor *executor)
 /* --- takers ----------------------------------------------------------------------------------- */
 
 /* Takes takers out of the queue: all takers, or only takers that have given up. */
-static struct message_list take_out(struct pool *pool, struct executor *executor, bool all)
+static struct message_list take_out_locked(struct pool *pool, struct executor *executor, bool all)
 {
     struct pull_queue *pull = &pool->pull;
     struct message_list out = { 0 };
     struct message_list stay = { 0 };
     struct message *message;
 
-    pthread_mutex_lock(&pull->lock);
+    pull->takers_due_ns = TIMER_NEVER;
+    pull->given_up = request_given_up_so_far(pool->runtime); /* read before the takers are asked */
     while ((message = message_list_take(&pull->messages))) {
         bool is_taker = message->public.reserved & MESSAGE_TAKE;
         bool goes = is_taker && (all || request_why_given_up(pool->runtime, executor, message));
 
-        pull->bytes -= goes ? message->public.size : 0;
+        if (goes)
+            pull->bytes -= message->public.size;
+        else
+            note_due_locked(pull, message);
         message_list_append(goes ? &out : &stay, message);
     }
     pull->messages = stay;
     set_waiting_locked(pool);
-    pthread_mutex_unlock(&pull->lock);
     return out;
 }
 
@@ -477,17 +490,32 @@ static void settle_takers(struct pool *pool, struct executor *executor, struct m
     }
 }
 
+/* False: no taker has given up since the last scan, as far as this thread can know. */
+static bool may_have_given_up_locked(const struct pool *pool, struct executor *executor)
+{
+    return pool->pull.given_up != request_given_up_so_far(pool->runtime) ||
+           pool->pull.takers_due_ns <= executor_time(executor);
+}
+
 void pulling_drop_unwanted(struct pool *pool, struct executor *executor)
 {
-    struct message_list takers = take_out(pool, executor, false);
+    struct message_list takers = { 0 };
 
-    settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
+    pthread_mutex_lock(&pool->pull.lock);
+    if (may_have_given_up_locked(pool, executor))
+        takers = take_out_locked(pool, executor, false);
+    pthread_mutex_unlock(&pool->pull.lock);
+    if (takers.count > 0)
+        settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
 }
 
 void pulling_refuse_takers(struct pool *pool, struct executor *executor, int status)
 {
-    struct message_list takers = take_out(pool, executor, true);
+    struct message_list takers;
 
+    pthread_mutex_lock(&pool->pull.lock);
+    takers = take_out_locked(pool, executor, true);
+    pthread_mutex_unlock(&pool->pull.lock);
     settle_takers(pool, executor, &takers, status);
 }
 

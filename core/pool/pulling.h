@@ -38,7 +38,8 @@ void pulling_prepend_locked(struct pool *pool, struct message *message);
  * sleeps. */
 bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct executor *executor);
 
-/* Drops waiting takers that have given up. Any thread. */
+/* Drops waiting takers that have given up. Any thread. It scans the queue only if a request of the
+ * runtime was given up since the last scan, or the time-out of a waiting taker has passed. */
 void pulling_drop_unwanted(struct pool *pool, struct executor *executor);
 
 /* The pool has closed, or gives no leases any more: answers waiting takers with `status`. */

@@ -2,7 +2,7 @@
  * weir/leases.h - libweir: exclusive use of a worker by the program's own threads.
  *
  * Part of <weir/runtime.h>: include that. The rules of that header apply. A pool gives leases when
- * its options have `lease` 1; weir/lease.h says what a lease is. The holder is the program: any of
+ * its options have `lease` 1, also a pool of pools; weir/lease.h says what a lease is. The holder is the program: any of
  * its threads that has the lease may use it. When the program does not return it, the time-out of
  * the pool's leases ends it.
  *

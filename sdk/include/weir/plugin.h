@@ -119,8 +119,10 @@ struct weir_behaviour {
     const struct weir_output *outputs; /* may be NULL */
     uint32_t settings_size;
     uint32_t state_size;
-    uint32_t flags;   /* enum weir_behaviour_flags */
-    uint32_t in_hand; /* unsettled messages of one worker at a time; 0 = 1 */
+    uint32_t flags; /* enum weir_behaviour_flags */
+    /* Unsettled messages of one worker at a time; 0 = 1. To settle one, the host scans those that
+     * the worker keeps, from the oldest to it: with many thousands the newest one takes long. */
+    uint32_t in_hand;
 
     /* Checks rules that involve several options. Pure: no I/O, no threads. Reports through
      * weir_report_error. */

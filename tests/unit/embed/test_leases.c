@@ -1,6 +1,7 @@
 /*
- * Goal: threads of a program take a worker, use it alone and return it; a lease that comes too late
- * is returned; no worker is ever used by two, also while the pool changes its size.
+ * Goal: threads of a program take a worker, use it alone and return it, also a worker of any pool of
+ * a group; a lease that comes too late is returned; no worker is ever used by two, also while the
+ * pool changes its size.
  *
  * Method: each worker has the id of its user: the first message after `taken` sets it, all others
  * must have the same one, and `returned` clears it.
@@ -203,6 +204,117 @@ static void test_lease_comes_with_the_answer_of_a_request(void)
     finish(&f);
 }
 
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static int add_to(struct fixture *f, weir_pid group, const char *path, uint32_t lease,
+                  weir_pid *out_pool)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+
+    options.path = path;
+    options.parent = group;
+    options.behaviour = &behaviour;
+    options.settings = f;
+    options.lease = lease;
+    options.lease_queue = 1; /* an open worker may not wait for takers yet */
+    options.lease_timeout_ms = wait_limit_ms() * 2;
+    return weir_runtime_add_pool(f->hand.runtime, &options, out_pool);
+}
+
+static int add_group(struct fixture *f, weir_pid parent, uint32_t route, uint64_t timeout_ms)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+
+    options.path = "group";
+    options.parent = parent;
+    options.workers = 0;
+    options.route = route;
+    options.lease = 1;
+    options.lease_queue = 1;
+    options.lease_timeout_ms = timeout_ms;
+    return weir_runtime_add_pool(f->hand.runtime, &options, &f->pool);
+}
+
+static void begin_group(struct fixture *f, uint64_t timeout_ms)
+{
+    memset(f, 0, sizeof *f);
+    hand_begin(&f->hand, 2);
+    gate_init(&f->gate);
+    CU_ASSERT_EQUAL_FATAL(add_group(f, 0, WEIR_ROUTE_LEAST_LOADED, timeout_ms), 0);
+}
+
+static void open_members(struct fixture *f, weir_pid members[2])
+{
+    CU_ASSERT_EQUAL_FATAL(add_to(f, f->pool, "group/a", 0, &members[0]), 0);
+    CU_ASSERT_EQUAL_FATAL(add_to(f, f->pool, "group/b", 1, &members[1]), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(weir_runtime_wait_open(f->hand.runtime, members[i], wait_limit_ms()), 0);
+}
+
+static void test_taker_of_a_group_gets_a_worker_of_any_pool(void)
+{
+    struct weir_lease first, second, third;
+    weir_pid members[2];
+    struct fixture f;
+
+    begin_group(&f, WEIR_FOR_EVER);
+    open_members(&f, members);
+    CU_ASSERT_EQUAL(take(&f, &first), 0);
+    CU_ASSERT_EQUAL(take(&f, &second), 0);
+    CU_ASSERT_NOT_EQUAL(first.pool, second.pool);
+    CU_ASSERT_TRUE(first.pool == members[0] || first.pool == members[1]);
+    CU_ASSERT_TRUE(second.pool == members[0] || second.pool == members[1]);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 1, &third), WEIR_ETIMEOUT);
+    CU_ASSERT_EQUAL(ask(&f, &first, 1), WEIR_ENOREPLY);
+    CU_ASSERT_EQUAL(ask(&f, &second, 2), WEIR_ENOREPLY);
+    CU_ASSERT_EQUAL(give_back(&f, &second), 0);
+    CU_ASSERT_EQUAL(take(&f, &third), 0);
+    CU_ASSERT_EQUAL(third.pool, second.pool);
+    CU_ASSERT_EQUAL(give_back(&f, &third), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &first), 0);
+    finish(&f);
+}
+
+/* The one that has no `lease` of its own. */
+static void test_member_of_a_group_has_the_time_out_of_the_group(void)
+{
+    struct weir_lease leases[2];
+    weir_pid members[2];
+    struct fixture f;
+
+    begin_group(&f, 1);
+    open_members(&f, members);
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, members[i], wait_limit_ms(), &leases[i]),
+                        0);
+    while (ask(&f, &leases[0], 1) == WEIR_ENOREPLY) /* until it is revoked */
+        ;
+    CU_ASSERT_EQUAL(give_back(&f, &leases[0]), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(give_back(&f, &leases[1]), 0);
+    finish(&f);
+}
+
+static void test_group_has_pools_of_workers_that_give_leases(void)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    struct fixture f;
+    weir_pid pool;
+
+    begin_group(&f, WEIR_FOR_EVER);
+    CU_ASSERT_EQUAL(add_group(&f, f.pool, WEIR_ROUTE_LEAST_LOADED, 0), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(add_group(&f, 0, WEIR_ROUTE_PULL, 0), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(add_group(&f, 0, WEIR_ROUTE_HASH, 0), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(add_group(&f, 0, WEIR_ROUTE_BROADCAST, 0), WEIR_EINVALID);
+    options.path = "group/pools";
+    options.parent = f.pool;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(f.hand.runtime, &options, &pool), WEIR_EINVALID);
+    options.behaviour = &behaviour;
+    options.settings = &f;
+    options.route = WEIR_ROUTE_RANDOM;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(f.hand.runtime, &options, &pool), WEIR_EINVALID);
+    finish(&f);
+}
+
 /* --- the storm -------------------------------------------------------------------------------- */
 
 struct user {
@@ -256,6 +368,9 @@ int main(void)
         { "alone", test_thread_uses_a_worker_alone },
         { "given up", test_take_that_is_given_up_holds_no_worker },
         { "request", test_lease_comes_with_the_answer_of_a_request },
+        { "group", test_taker_of_a_group_gets_a_worker_of_any_pool },
+        { "time-out of a group", test_member_of_a_group_has_the_time_out_of_the_group },
+        { "pools of a group", test_group_has_pools_of_workers_that_give_leases },
         { "storm", test_no_worker_is_used_by_two_while_the_pool_changes },
         CU_TEST_INFO_NULL,
     };

@@ -4,11 +4,16 @@
  * Method: the defaults are read from the tables of the language; the limit is also counted, at a
  * worker at a gate.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/pool_settings.h"
 #include "base/text.h"
 #include "config/language.h"
+#include "dispatch/layout.h"
 #include "embed/usual.h"
+#include "face/figures.h"
 #include "unit/embed/hand.h"
 #include "unit/host/suite.h"
 
@@ -79,11 +84,60 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(usual_remove_timeout_ms(WEIR_FOR_EVER), 0);
 }
 
+static uint64_t milliseconds(const char *text)
+{
+    uint64_t ms = 0;
+
+    CU_ASSERT_EQUAL(text_parse_duration(text, &ms), TEXT_OK);
+    return ms;
+}
+
+static void expect_restart(uint32_t scope, const char *word, const struct restart *usual)
+{
+    const struct language_row *restart = language_find_in(language_pool, scope, "restart")->rows;
+    char backoff[32];
+    char *dots;
+
+    CU_ASSERT_EQUAL(usual->max, strtoul(fallback(restart, "max"), NULL, 10));
+    CU_ASSERT_EQUAL(usual->within_ms, milliseconds(fallback(restart, "within")));
+    (void)snprintf(backoff, sizeof backoff, "%s", fallback(restart, "backoff"));
+    dots = strstr(backoff, "..");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(dots);
+    *dots = '\0';
+    CU_ASSERT_EQUAL(usual->backoff_ms_min, milliseconds(backoff));
+    CU_ASSERT_EQUAL(usual->backoff_ms_max, milliseconds(dots + 2));
+    CU_ASSERT_STRING_EQUAL(fallback(restart, "then"), word);
+}
+
+/* promise E4 */
+static void test_restarts_are_those_of_the_tables(void)
+{
+    const struct restart of_workers = restart_usual(WEIR_RESTART_KEEP_TRYING);
+    const struct restart of_pools = restart_usual(WEIR_RESTART_ESCALATE);
+
+    expect_restart(LANGUAGE_OF_WORKERS, "keep_trying", &of_workers);
+    expect_restart(LANGUAGE_OF_POOLS, "escalate", &of_pools);
+}
+
+/* promise E4 */
+static void test_bounds_are_those_of_the_tables(void)
+{
+    const struct language_row *dead = language_find(language_host, "dead_letters")->rows;
+    uint64_t bytes = 0;
+
+    CU_ASSERT_EQUAL(DISPATCHER_BUDGET, strtoul(fallback(language_dispatcher, "budget"), NULL, 10));
+    CU_ASSERT_EQUAL(DEAD_LETTERS_MAX, strtoul(fallback(dead, "count"), NULL, 10));
+    CU_ASSERT_EQUAL(text_parse_size(fallback(dead, "bytes"), &bytes), TEXT_OK);
+    CU_ASSERT_EQUAL(DEAD_LETTERS_BYTES_MAX, bytes);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "limit", test_limit_left_alone_is_that_of_a_file },
         { "tables", test_defaults_are_those_of_the_tables },
+        { "restarts", test_restarts_are_those_of_the_tables },
+        { "bounds", test_bounds_are_those_of_the_tables },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,6 +1,6 @@
 /*
  * growth.h - checks that the cost of something grows evenly with its size: by counted blocks of the
- * calling thread (unit/support/work.h), not by a clock.
+ * calling thread (unit/support/work.h) or bytes (unit/support/bytes.h), not by a clock.
  */
 #ifndef TESTS_UNIT_GROWTH_GROWTH_H
 #define TESTS_UNIT_GROWTH_GROWTH_H
@@ -27,7 +27,7 @@ static inline void expect_even_growth(cost_of *cost)
     CU_ASSERT_TRUE(few >= FEW); /* it was counted */
     CU_ASSERT_TRUE(many < few * GROWTH_MAX);
     if (many >= few * GROWTH_MAX)
-        (void)printf("\n    %llu blocks for %u, %llu for %u", (unsigned long long)few, FEW,
+        (void)printf("\n    %llu for %u, %llu for %u", (unsigned long long)few, FEW,
                      (unsigned long long)many, FEW * TIMES);
 }
 

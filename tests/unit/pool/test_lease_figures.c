@@ -9,6 +9,7 @@
 #include "unit/pool/lease_rig.h"
 
 #define NS_PER_MS 1000000u
+#define MANY 10u
 
 /* promise P38: a take that waits for 20 ms and holds its worker for 30 ms */
 static void test_waits_and_holds_are_counted(void)
@@ -66,6 +67,29 @@ static void test_takes_are_counted_by_what_becomes_of_them(void)
     finish(&f);
 }
 
+/* promise P38: a take is also a message of its pool, in hand until its lease is over. */
+static void test_takes_are_counted_as_messages_too(void)
+{
+    struct pool_leases figures;
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, 1, 1);
+    for (uint32_t i = 0; i < MANY; i++) {
+        CU_ASSERT_TRUE(takes(&f, 0));
+        CU_ASSERT_EQUAL(rig_ledger(f.pool).in_hand, 1);
+        CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+        CU_ASSERT_TRUE(busy(&f, 0));
+    }
+    ledger = rig_ledger(f.pool);
+    CU_ASSERT_EQUAL(ledger.accepted, MANY);
+    CU_ASSERT_EQUAL(ledger.done, MANY);
+    pool_look_at_leases(f.pool, &figures);
+    CU_ASSERT_EQUAL(figures.begun, MANY);
+    CU_ASSERT_EQUAL(figures.ended[LEASE_DONE], MANY);
+    finish(&f);
+}
+
 /* promise P38: a take that gets the room of a taker that gave up is no refusal, and FULL is one. */
 static void test_take_counts_as_refused_once(void)
 {
@@ -120,6 +144,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "waits and holds", test_waits_and_holds_are_counted },
         { "takes", test_takes_are_counted_by_what_becomes_of_them },
+        { "as messages", test_takes_are_counted_as_messages_too },
         { "refused", test_take_counts_as_refused_once },
         { "failures", test_failures_are_counted_by_whether_a_holder_had_the_worker },
         CU_TEST_INFO_NULL,

@@ -4,10 +4,9 @@
  * nested pool still ends. A sender without memory for waiting does not stop others. A group that
  * cannot be made is refused, and one counts a task that cannot be submitted as never given.
  *
- * Method: replacements of functions of the C library (--wrap); the nth allocation of this thread
+ * Method: shortage.h; the nth allocation of this thread
  * fails, for n = 1 and so on until none has to, or all from there on; or all of other threads.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "actor/spawn.h"
@@ -15,6 +14,7 @@
 
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
+#include "unit/support/shortage.h"
 #include "unit/support/wait_limit.h"
 
 #define SIZE 3u
@@ -22,67 +22,14 @@
 #define ALLOCATIONS_MAX 1000u
 #define TASKS_MAX 1000000u /* more than fit into the memory that a thread keeps */
 
-/* How many allocations of this thread are left before one fails; 0: none fails. */
-static _Thread_local uint32_t left;
-static _Thread_local bool and_all_after; /* also the later ones */
-static _Thread_local bool has_memory;    /* despite `others_have_none` */
-static _Atomic bool others_have_none;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-
-static bool fails(void)
-{
-    if (atomic_load(&others_have_none) && !has_memory)
-        return true;
-    if (left == 1 && and_all_after)
-        return true;
-    return left > 0 && --left == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
-
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
-{
-    return fails() ? ENOMEM : __real_posix_memalign(out, alignment, size);
-}
-
 static int add(struct rig *rig, struct pool *pool, uint32_t nth, struct weir_resized *out)
 {
     struct executor *executor = runtime_enter(rig->runtime);
     int status;
 
-    left = nth;
-    and_all_after = true; /* a label that has no memory is missing, without an error */
+    shortage_begin(nth, true); /* a label that has no memory is missing, without an error */
     status = pool_add(pool, executor, MORE, out);
-    and_all_after = false;
-    left = 0;
+    (void)shortage_end();
     runtime_leave(executor);
     return status;
 }
@@ -127,11 +74,9 @@ static int make_nested(struct rig *rig, const struct pool_options *options, uint
     struct executor *executor = runtime_enter(rig->runtime);
     int status;
 
-    left = nth;
-    and_all_after = true;
+    shortage_begin(nth, true);
     status = pool_create(rig->runtime, executor, options, out);
-    left = 0;
-    and_all_after = false;
+    (void)shortage_end();
     runtime_leave(executor);
     return status;
 }
@@ -191,14 +136,14 @@ static void test_actor_without_memory_to_wait_with_leaves_others_their_turns(voi
     pool = rig_workers(&rig, probe, "pool", 1, 4);
     stuck->opens = never_open;
     options = (struct actor_options){ .dispatcher = rig.dispatcher, .spec = rig_spec(stuck) };
-    has_memory = true;
-    atomic_store(&others_have_none, true);
+    shortage_spare();
+    shortage_of_others(true);
     executor = runtime_enter(rig.runtime);
     CU_ASSERT_EQUAL_FATAL(actor_spawn(rig.runtime, executor, &options, &actor), 0);
     runtime_leave(executor);
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 1 }), 0);
     CU_ASSERT_TRUE(rig_noted(&rig, probe, 1, 1));
-    atomic_store(&others_have_none, false);
+    shortage_of_others(false);
     CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
     spec_unref(options.spec);
     rig_finish(&rig);
@@ -214,7 +159,7 @@ static int emit_and_lose_memory(struct weir_self *self, struct probe *probe,
 
     (void)probe;
     (void)message;
-    atomic_store(&others_have_none, true);
+    shortage_of_others(true);
     CU_ASSERT_EQUAL(weir_emit(self, 0, out), 0);
     return WEIR_DONE;
 }
@@ -234,7 +179,7 @@ static void test_worker_without_memory_to_stand_in_line_looks_again(void)
     struct rig rig;
 
     rig_init(&rig, 2, 0);
-    has_memory = true;
+    shortage_spare();
     target = rig_workers(&rig, held, "target", 1, 1);
     CU_ASSERT_EQUAL(rig_send(&rig, target->pid, (struct order){ .act = probe_wait, .id = 1 }), 0);
     CU_ASSERT_TRUE(gate_await(&held->gate, 1));
@@ -247,7 +192,7 @@ static void test_worker_without_memory_to_stand_in_line_looks_again(void)
     CU_ASSERT_EQUAL(
         rig_send(&rig, feeder->pid, (struct order){ .act = emit_and_lose_memory, .id = 1 }), 0);
     CU_ASSERT_TRUE(rig_wait(&rig, holds_one, feeder));
-    atomic_store(&others_have_none, false);
+    shortage_of_others(false);
     gate_open(&held->gate);
     CU_ASSERT_TRUE(rig_noted(&rig, held, 77, 1));
     CU_ASSERT_TRUE(rig_end(&rig, feeder, NULL));
@@ -279,11 +224,11 @@ static void test_nested_pool_ends_also_when_memory_is_out(void)
     options.path = "top/other";
     other = rig_pool(&rig, &options);
     CU_ASSERT_TRUE(rig_settled(&rig, top));
-    has_memory = true;
-    atomic_store(&others_have_none, true);
+    shortage_spare();
+    shortage_of_others(true);
     rig_close(&rig, leaver);
     CU_ASSERT_TRUE(rig_wait(&rig, has_ended, leaver));
-    atomic_store(&others_have_none, false);
+    shortage_of_others(false);
     for (uint64_t id = 1; id <= 4; id++) /* wherever the round begins */
         CU_ASSERT_EQUAL(rig_send(&rig, top->pid, (struct order){ .id = id }), 0);
     CU_ASSERT_TRUE(rig_drained(&rig, other));
@@ -313,7 +258,7 @@ static void test_group_without_memory_is_refused(void)
     struct rig rig;
 
     rig_init(&rig, 1, 0);
-    left = 1;
+    shortage_begin(1, false);
     CU_ASSERT_EQUAL(group_create(rig.runtime, 0, &group), WEIR_ENOMEM);
     CU_ASSERT_PTR_NULL(group);
     CU_ASSERT_EQUAL_FATAL(group_create(rig.runtime, 0, &group), 0);
@@ -343,14 +288,12 @@ static void test_task_without_memory_is_not_of_its_group(void)
     submission.to = pool->pid;
     submission.calls = &call;
     submission.group = group;
-    left = 1;
-    and_all_after = true;
+    shortage_begin(1, true);
     while (accepted < TASKS_MAX && status == 0) {
         status = runtime_submit(rig.runtime, &submission, 0, &taken);
         accepted += taken;
     }
-    left = 0;
-    and_all_after = false;
+    (void)shortage_end();
     CU_ASSERT_EQUAL(status, WEIR_ENOMEM);
     CU_ASSERT_EQUAL(taken, 0);
     gate_open(&probe->gate);

@@ -1,0 +1,25 @@
+/*
+ * shortage.h - allocations that fail when a test says so.
+ *
+ * The program links with shortage.c and wraps the functions of the C library that allocate, as
+ * tests/unit/pool/CMakeLists.txt does. Messages of a thread share allocations, but under
+ * AddressSanitizer each is one.
+ */
+#ifndef TESTS_UNIT_SUPPORT_SHORTAGE_H
+#define TESTS_UNIT_SUPPORT_SHORTAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The nth allocation of this thread from now on fails; 0: none does. With `and_all_after` also the
+ * later ones. */
+void shortage_begin(uint32_t nth, bool and_all_after);
+/* No more allocation of this thread fails. Returns how many were left before one would; 0: one has
+ * failed. */
+uint32_t shortage_end(void);
+
+/* Whether all allocations fail, but for threads that called shortage_spare. */
+void shortage_of_others(bool none_left);
+void shortage_spare(void);
+
+#endif
