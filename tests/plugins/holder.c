@@ -1,6 +1,7 @@
 /*
  * A worker that takes a worker of another pool for each message, sends the message to it under the
- * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false.
+ * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With `then` it
+ * first takes a worker of that pool as well, and returns that one. A reload renews the lease.
  */
 #include <string.h>
 
@@ -10,11 +11,13 @@
 
 struct settings {
     const char *pool;
+    const char *then;
     bool keep;
 };
 
 struct holder {
     const char *pool; /* borrowed from the settings */
+    const char *then; /* likewise; empty: none */
     bool keep;
     struct weir_lease lease; /* token 0: none */
     const struct weir_message *message;
@@ -28,6 +31,7 @@ static int open_holder(struct weir_self *self, const void *settings, void *state
     (void)self;
     holder->keep = wanted->keep;
     holder->pool = wanted->pool;
+    holder->then = wanted->then;
     return 0;
 }
 
@@ -55,6 +59,27 @@ static void end(struct weir_self *self, struct holder *holder)
 
 static void try_later(struct weir_self *self, struct holder *holder);
 
+static void taken_then(struct weir_self *self, void *state, void *context,
+                       const struct weir_reply *reply)
+{
+    (void)context;
+    if (weir_lease_of(reply))
+        (void)weir_return(self, weir_lease_of(reply), WEIR_DONE);
+    end(self, state);
+}
+
+/* Returns the worker, with `then` after it has had another one. */
+static void go_on(struct weir_self *self, struct holder *holder)
+{
+    weir_pid pool;
+    int status = holder->then[0] ? weir_lookup(self, holder->then, &pool) : WEIR_EUNKNOWN;
+
+    if (status == 0)
+        status = weir_take(self, pool, FOR_LONG_MS, taken_then, NULL, NULL);
+    if (status != 0)
+        end(self, holder);
+}
+
 static void taken(struct weir_self *self, void *state, void *context,
                   const struct weir_reply *reply)
 {
@@ -69,7 +94,7 @@ static void taken(struct weir_self *self, void *state, void *context,
     if (!pass_on(self, holder))
         (void)weir_settle(self, holder->message, WEIR_REJECT);
     else if (!holder->keep)
-        end(self, holder);
+        go_on(self, holder);
 }
 
 /* No room for a taker, or a reload has taken the pool's leases away, is no reason to give up. */
@@ -107,12 +132,15 @@ static void reconfigure(struct weir_self *self, void *state, const void *setting
 
     holder->keep = ((const struct settings *)settings)->keep;
     holder->pool = ((const struct settings *)settings)->pool;
+    if (holder->lease.token)
+        (void)weir_lease_renew(self, &holder->lease);
     if (holder->lease.token && !holder->keep)
-        end(self, holder);
+        go_on(self, holder);
 }
 
 static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct settings, pool, .required = true),
+    WEIR_OPTION_STRING(struct settings, then, .fallback = ""),
     WEIR_OPTION_BOOL(struct settings, keep, .fallback = "false", .live = true),
     { 0 },
 };

@@ -2,8 +2,8 @@
 """Goal:   a pool with `lease` in its file gives workers out. A reload changes time-out and queue
         while workers are leased, and no lease ends; a reload that takes `lease` away, or adds it,
         replaces the workers, and a leased one leaves after its return. Pages and metrics show the
-        leases. Under load no message is lost. Shows promise R18, promise P36
-        and promise P37.
+        leases. Under load no message is lost. A deadlock of holders is shown, and ends. Shows
+        promise R18, promise P36 and promise P37.
 Method: a real host; users take a worker for each message, and return it; keepers keep it until a
         reload says otherwise. The worker that is leased for a message writes it down. Every wait
         is for a condition.
@@ -231,6 +231,41 @@ def a_revoked_lease_is_logged_with_its_holder(host):
     host.process.wait()
 
 
+def crossed(keep, timeout="1h"):
+    """Each of two holders takes a worker of one pool, then one of the other. The time-out is that
+    of pool a."""
+    record = "use: sink.record, size: 1, dispatcher: blocking, args: {path: RECORD, batch: 1}"
+    return (BLOCKING + "sources:\n" + source("first", range(1), "left") +
+            source("second", range(1, 2), "right") + "pools:\n" +
+            "".join(f"  {name}: {{use: holder.worker, size: 1,"
+                    f" args: {{pool: {pool}, then: {then}, keep: {str(keep).lower()}}}}}\n"
+                    for name, pool, then in (("left", "a", "b"), ("right", "b", "a"))) +
+            "".join(f"  {name}: {{{record}, lease: {{timeout: {time}, queue: 2}}}}\n"
+                    for name, time in (("a", timeout), ("b", "1h"))))
+
+
+def a_deadlock_of_holders_is_shown_and_ends(host):
+    """Two holders have one worker each, and wait for that of the other: each stands in both lists.
+    The time-out ends one lease, and the log names its holder; then the other one goes on."""
+    host.start(crossed(True))
+    for pool in "ab":
+        host.until(lambda: host.pool(pool)["leases"]["leased"] == 1, f"nobody keeps {pool}")
+    host.reload("reloaded", crossed(False))
+    for line in (r"^a#0 .* leased to left#0 for \d+ ms$", r"^b: takers wait: left#0$",
+                 r"^b#0 .* leased to right#0 for \d+ ms$", r"^a: takers wait: right#0$"):
+        host.until(lambda: re.search(line, members(host), re.M), lambda: f"{line}: {members(host)}")
+    host.check("lease is revoked" not in host.log(), "a lease was revoked")
+    host.reload("reloaded", crossed(True, "50ms"))
+    code = host.process.wait()
+    os.close(host.gate)
+    host.check(code == 65, f"exit code {code}")  # the holder whose lease ended rejects its message
+    told = re.findall(r'component=a event="lease is revoked" reason="its time-out has passed" '
+                      r'holder=left#0 age_ms=', host.log())
+    host.check(len(told) == 1 and host.log().count("lease is revoked") == 1, f"it tells {told}")
+    host.check(sorted(host.recorded()) == [0, 1], f"{host.recorded()}")
+    host.check("balance=wrong" not in host.log() and "balance=exact" in host.log(), "the ledger")
+
+
 def a_holder_that_never_returns_does_not_keep_the_host(host):
     """A graceful end waits for `shutdown_timeout`, then the host ends."""
     text = host.text(file(range(1), keepers=True))
@@ -246,6 +281,7 @@ def main():
         for story in (leases_over_reloads, leases_come_and_go_under_load, a_group_over_reloads,
                       holders_and_takers_are_named,
                       a_revoked_lease_is_logged_with_its_holder,
+                      a_deadlock_of_holders_is_shown_and_ends,
                       a_holder_that_never_returns_does_not_keep_the_host):
             story(Host(work, story.__name__))
             print(f"{story.__name__}: as promised", flush=True)
