@@ -21,8 +21,8 @@ struct restart {
     uint32_t then; /* enum weir_restart_then; 0 = keep trying */
 };
 
-/* The default of `restart`, which differs in `then` alone between workers and pools of pools. A test
- * compares it with the tables of config/language.c. */
+/* The default of `restart`, which differs in `then` alone between workers and pools of pools. A
+ * test compares it with the tables of config/language.c. */
 static inline struct restart restart_usual(enum weir_restart_then then)
 {
     return (struct restart){

@@ -1,7 +1,7 @@
 /*
  * A worker that takes a worker of another pool for each message, sends the message to it under the
- * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With `then` it
- * first takes a worker of that pool as well, and returns that one. A reload renews the lease.
+ * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With `then`
+ * it first takes a worker of that pool as well, and returns that one. A reload renews the lease.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * weir/leases.h - libweir: exclusive use of a worker by the program's own threads.
  *
  * Part of <weir/runtime.h>: include that. The rules of that header apply. A pool gives leases when
- * its options have `lease` 1, also a pool of pools; weir/lease.h says what a lease is. The holder is the program: any of
- * its threads that has the lease may use it. When the program does not return it, the time-out of
- * the pool's leases ends it.
+ * its options have `lease` 1, also a pool of pools; weir/lease.h says what a lease is. The holder
+ * is the program: any of its threads that has the lease may use it. When the program does not
+ * return it, the time-out of the pool's leases ends it.
  *
  *     if (weir_runtime_take(runtime, pool, 1000, &lease) == 0) {
  *         status = weir_runtime_lease_ask(runtime, &lease, message, 1000, &answer);

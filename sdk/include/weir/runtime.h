@@ -198,8 +198,8 @@ struct weir_pool_options {
     uint64_t scale_idle_ms; /* a worker that is unused for so long leaves; 0 = 30 s */
     /* 1: the pool gives its workers out one by one (weir/leases.h). It routes by WEIR_ROUTE_PULL;
      * `route` is that or 0. A pool of pools gives out any worker of its members, as its `route`
-     * chooses: WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED or WEIR_ROUTE_RANDOM. Its members are
-     * pools of workers and give leases, too; one with `lease` 0 has the time-out of its parent. */
+     * chooses: WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED or WEIR_ROUTE_RANDOM. Its members
+     * are pools of workers and give leases, too; one with `lease` 0 has its parent's time-out. */
     uint32_t lease;
     uint32_t lease_queue;      /* takers that may wait; 0 = none */
     uint64_t lease_timeout_ms; /* a lease that lasts longer is revoked; 0 = 30 s, WEIR_FOR_EVER */

@@ -1,7 +1,7 @@
 /*
- * Goal: threads of a program take a worker, use it alone and return it, also a worker of any pool of
- * a group; a lease that comes too late is returned; no worker is ever used by two, also while the
- * pool changes its size.
+ * Goal: threads of a program take a worker, use it alone and return it, also a worker of any pool
+ * of a group; a lease that comes too late is returned; no worker is ever used by two, also while
+ * the pool changes its size.
  *
  * Method: each worker has the id of its user: the first message after `taken` sets it, all others
  * must have the same one, and `returned` clears it.

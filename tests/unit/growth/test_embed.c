@@ -1,7 +1,7 @@
 /*
  * Goal: the cost of ending each of a program's actors, one by one or by a shutdown, alone or in a
- * chain, does not depend on their number; nor does the memory that a shutdown asks for. Shows promise
- * A20.
+ * chain, does not depend on their number; nor does the memory that a shutdown asks for. Shows
+ * promise A20.
  *
  * Method: 1,000 and 4,000 actors of libweir; the work of the thread that ends them is counted, not
  * that of the dispatcher. The bytes are those of all threads.

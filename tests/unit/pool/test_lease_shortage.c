@@ -1,9 +1,9 @@
 /*
- * Goal: when memory is out at any step of a take, the use of its lease, its return, or a take that is
- * given up, the taker is answered, and the member is free afterwards.
+ * Goal: when memory is out at any step of a take, the use of its lease, its return, or a take that
+ * is given up, the taker is answered, and the member is free afterwards.
  *
- * Method: shortage.h; the nth allocation of this thread, which takes all turns, fails, for n = 1 and
- * so on until none has to.
+ * Method: shortage.h; the nth allocation of this thread, which takes all turns, fails, for n = 1
+ * and so on until none has to.
  */
 #include "face/leases.h"
 #include "face/messages.h"

@@ -1,6 +1,6 @@
 /*
- * bytes.h - counts the bytes that a program asks for, in all threads, by replacements of functions of
- * the C library (--wrap, as tests/unit/growth/CMakeLists.txt does).
+ * bytes.h - counts the bytes that a program asks for, in all threads, by replacements of functions
+ * of the C library (--wrap, as tests/unit/growth/CMakeLists.txt does).
  */
 #ifndef TESTS_UNIT_SUPPORT_BYTES_H
 #define TESTS_UNIT_SUPPORT_BYTES_H
