@@ -67,8 +67,8 @@ static void test_lines_of_a_mailbox_and_an_actor(void)
 static void test_lines_of_a_pool(void)
 {
     const struct group_of_fields groups[] = {
-        FIELDS(pool, runtime, elastic), /* const: what senders read for each message */
-        FIELD(pool, owner),             /* the full mark */
+        FIELDS(pool, runtime, for_senders), /* const: what senders read for each message */
+        FIELD(pool, owner),                 /* the full mark */
         FIELD(pool, waiters),
         FIELDS(pool, pull.lock, pull.sleeping),
         FIELD(pool, leases.lock),
