@@ -155,6 +155,9 @@ static void test_lines_of_the_runtime(void)
         FIELDS(runtime, options, timekeeper),       /* const */
         FIELD(runtime, reclaim),                    /* see above */
         FIELD(runtime, slots),                      /* see above */
+        FIELDS(runtime, names, tags),               /* seldom */
+        FIELD(runtime, given_up),                   /* requests that are given up */
+        FIELDS(runtime, groups, polls),             /* seldom */
         FIELDS(runtime, dispatchers, entry_count),  /* seldom */
         FIELD(runtime, holds),                      /* calls of ports */
         FIELDS(runtime, late_replies, opens_apart), /* seldom */
