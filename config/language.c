@@ -146,7 +146,7 @@ const struct language_row language_dispatcher[] = {
     OTHER(
         0, "threads", LANGUAGE_THREADS, .fallback = "auto", .min = 1, .max = 1024,
         .help = "number of threads; `auto` = the number of CPUs that the host may use, at least 2"),
-    VALUE(struct settings_dispatcher, budget, "budget", uint32_t, WEIR_U32, .fallback = "32",
+    VALUE(struct settings_dispatcher, policy.budget, "budget", uint32_t, WEIR_U32, .fallback = "32",
           .min = 1, .max = 10000,
           .help = "messages that an actor handles before another actor runs"),
     END,

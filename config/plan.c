@@ -46,10 +46,18 @@ static const char *threads_text(struct planning *planning,
     return plan_text(planning, dispatcher->threads_auto ? "auto (%u)" : "%u", dispatcher->threads);
 }
 
+static enum plan_kind kind_of_dispatcher(const char *field)
+{
+    (void)field;
+    return PLAN_DISPATCHER_POLICY;
+}
+
 static void plan_dispatcher(struct planning *planning, const struct settings_dispatcher *older,
                             const struct settings_dispatcher *newer,
                             const struct plan_subject *subject)
 {
+    struct plan_pair pair = { subject, older, newer, kind_of_dispatcher };
+
     if (!older) {
         plan_add(planning, PLAN_DISPATCHER_ADDED, subject, NULL, NULL,
                  plan_text(planning, "%s threads", threads_text(planning, newer)), false);
@@ -57,9 +65,7 @@ static void plan_dispatcher(struct planning *planning, const struct settings_dis
     }
     plan_compare(planning, PLAN_DISPATCHER_THREADS, subject, "threads",
                  threads_text(planning, older), threads_text(planning, newer), false);
-    plan_compare(planning, PLAN_DISPATCHER_BUDGET, subject, "budget",
-                 plan_text(planning, "%u", older->budget), plan_text(planning, "%u", newer->budget),
-                 true);
+    plan_compare_rows(planning, &pair, language_dispatcher, 0);
 }
 
 /* The dispatchers of one configuration by their names. */

@@ -41,7 +41,7 @@ enum plan_effect {
     X(DISPATCHER_REMOVED, DISPATCHER, PLAN_REMOVES, "dispatcher removed",                          \
       "its threads end after the last user")                                                       \
     X(DISPATCHER_THREADS, DISPATCHER, 0, "dispatcher threads", "resized while running")            \
-    X(DISPATCHER_BUDGET, DISPATCHER, 0, "dispatcher budget", "at once")                            \
+    X(DISPATCHER_POLICY, DISPATCHER, 0, "dispatcher policy", "at once")                            \
     X(SOURCE_ADDED, SOURCE, PLAN_ADDS, "source added", "opened before the commit")                 \
     X(SOURCE_REMOVED, SOURCE, PLAN_REMOVES, "source removed", "ends, its pools drain")             \
     X(SOURCE_REPLACED, SOURCE, PLAN_RESPECS, "source replaced",                                    \

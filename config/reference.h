@@ -2,7 +2,7 @@
  * config/reference.h - writes the reference of the language from the tables of config/language.h:
  * every key with its values, default and help.
  *
- * Its output is docs/config.md and docs/man/weir.yaml.5; a test compares them.
+ * Its output is docs/config.md, which a test compares, and weir.yaml(5), which the build writes.
  */
 #ifndef CONFIG_REFERENCE_H
 #define CONFIG_REFERENCE_H

@@ -113,14 +113,16 @@ static int add_blocking(struct checking *checking, uint32_t *out_index)
 {
     struct settings *settings = checking->settings;
     uint32_t beside = checking_find_dispatcher(checking, "default");
+    struct settings_dispatcher *blocking = &settings->dispatchers[settings->dispatcher_count];
+    const struct mark *mark = &settings->dispatchers[beside].written.mark;
+    struct fill fill = checking_fill(checking, checking->report);
 
-    settings->dispatchers[settings->dispatcher_count] = (struct settings_dispatcher){
-        .name = BLOCKING_NAME,
-        .threads = BLOCKING_THREADS,
-        .budget = BLOCKING_BUDGET,
-        .written = { .path = "dispatchers." BLOCKING_NAME,
-                     .mark = settings->dispatchers[beside].written.mark },
-    };
+    if (fill_section(&fill, language_dispatcher, 0, NULL, mark, "", blocking) != WEIR_OK)
+        return WEIR_ENOMEM;
+    blocking->name = BLOCKING_NAME;
+    blocking->threads = BLOCKING_THREADS;
+    blocking->policy.budget = BLOCKING_BUDGET;
+    blocking->written = (struct written){ .path = "dispatchers." BLOCKING_NAME, .mark = *mark };
     *out_index = settings->dispatcher_count++;
     return checking_index_dispatcher(checking, BLOCKING_NAME, *out_index);
 }

@@ -13,6 +13,7 @@
 #ifndef CONFIG_SETTINGS_H
 #define CONFIG_SETTINGS_H
 
+#include "base/dispatcher_policy.h"
 #include "base/options.h"
 #include "base/pool_settings.h"
 #include "base/rate.h"
@@ -60,7 +61,7 @@ struct settings_dispatcher {
     const char *name;
     uint32_t threads; /* resolved: `auto` is max(2, effective CPUs) */
     bool threads_auto;
-    uint32_t budget; /* messages in a turn */
+    struct dispatcher_policy policy;
     /* the position of `dispatchers`, for a dispatcher that the file does not name */
     struct written written;
 };

@@ -44,7 +44,7 @@ void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *o
     /* Relaxed: figures for people, or values that only the caller changes. */
     *out = (struct dispatcher_figures){
         .threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed),
-        .budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed),
+        .policy = dispatcher_policy_of(dispatcher),
         .stuck = atomic_load_explicit(&dispatcher->stuck, memory_order_relaxed),
         .spares = atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
         .turns = dispatcher_turns(dispatcher),
@@ -61,13 +61,6 @@ bool runtime_look_at_dispatcher(struct runtime *runtime, uint32_t number,
         return false;
     dispatcher_look(runtime->dispatchers[number], out);
     return true;
-}
-
-void dispatcher_set_budget(struct dispatcher *dispatcher, uint32_t budget)
-{
-    /* Relaxed: a changed budget counts from some turn on. */
-    atomic_store_explicit(&dispatcher->budget, budget ? budget : DISPATCHER_BUDGET,
-                          memory_order_relaxed);
 }
 
 void runtime_reap(struct runtime *runtime)

@@ -79,14 +79,15 @@ struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *
 
 /* One that was retired: messages still refer to the memory of its threads, so it is used again. */
 static int wake_retired(struct dispatcher *dispatcher, const char *name, uint32_t threads,
-                        uint32_t budget)
+                        const struct dispatcher_policy *policy)
 {
-    int status = dispatcher_rename(dispatcher, name, budget);
+    int status = dispatcher_rename(dispatcher, name);
 
+    dispatcher_set_policy(dispatcher, policy);
     if (status == 0)
         status = dispatcher_resize(dispatcher, threads);
     if (status != 0)
-        (void)dispatcher_rename(dispatcher, "", 0);
+        (void)dispatcher_rename(dispatcher, "");
     return status;
 }
 
@@ -100,12 +101,11 @@ static void discard_dispatcher(struct dispatcher *dispatcher)
 }
 
 static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
-                             uint32_t budget, struct dispatcher **out)
+                             const struct dispatcher_policy *policy, struct dispatcher **out)
 {
     struct dispatcher_options options = {
         .name = name,
         .threads = threads,
-        .budget = budget,
         .runtime = runtime,
         .memory = runtime->memory,
         .reclaim = &runtime->reclaim,
@@ -125,6 +125,8 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
     _Static_assert(RUNTIME_DISPATCHERS_MAX <= TIMEKEEPER_DISPATCHERS_MAX, "all are watched");
     if (count == RUNTIME_DISPATCHERS_MAX)
         return WEIR_ENOMEM;
+    if (policy)
+        options.policy = *policy;
     status = dispatcher_create(&options, &dispatcher);
     if (status == 0 && runtime->started)
         status = dispatcher_start(dispatcher);
@@ -143,7 +145,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
 }
 
 int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
-                           uint32_t budget, struct dispatcher **out)
+                           const struct dispatcher_policy *policy, struct dispatcher **out)
 {
     struct dispatcher *dispatcher;
     int status;
@@ -153,8 +155,8 @@ int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t t
     if (runtime_find_dispatcher(runtime, name))
         return WEIR_EEXISTS;
     dispatcher = runtime_find_dispatcher(runtime, "");
-    status = dispatcher ? wake_retired(dispatcher, name, threads, budget)
-                        : create_dispatcher(runtime, name, threads, budget, &dispatcher);
+    status = dispatcher ? wake_retired(dispatcher, name, threads, policy)
+                        : create_dispatcher(runtime, name, threads, policy, &dispatcher);
     if (status == 0 && out)
         *out = dispatcher;
     return status;
@@ -165,7 +167,7 @@ bool runtime_retire_dispatcher(struct dispatcher *dispatcher)
     if (dispatcher_users(dispatcher) != 0)
         return false;
     (void)dispatcher_resize(dispatcher, 0);
-    (void)dispatcher_rename(dispatcher, "", 0);
+    (void)dispatcher_rename(dispatcher, "");
     return true;
 }
 

@@ -47,8 +47,9 @@ struct runtime {
     struct names names;
     struct events events;
     struct tag_table tags;
-    struct given_up given_up;
-    struct groups groups;
+    /* Its count is read for each request and each reply. */
+    alignas(64) struct given_up given_up;
+    alignas(64) struct groups groups;
     struct storing storing; /* messages whose dead letters are being stored */
     struct polls polls;
 

@@ -28,6 +28,28 @@ static uint32_t searchers_of(uint32_t threads)
     return threads > 1 ? threads / 2 : 1;
 }
 
+/* --- policy --------------------------------------------------------------------------------- */
+
+void dispatcher_set_policy(struct dispatcher *dispatcher, const struct dispatcher_policy *policy)
+{
+    static const struct dispatcher_policy usual = { 0 };
+
+    if (!policy)
+        policy = &usual;
+    /* Relaxed: a changed policy is in effect from one of the next turns on. */
+    atomic_store_explicit(&dispatcher->budget, policy->budget ? policy->budget : DISPATCHER_BUDGET,
+                          memory_order_relaxed);
+}
+
+struct dispatcher_policy dispatcher_policy_of(const struct dispatcher *dispatcher)
+{
+    return (struct dispatcher_policy){
+        .budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed),
+    };
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
 static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_options *options)
 {
     dispatcher->options = *options;
@@ -44,7 +66,7 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     atomic_init(&dispatcher->running, 0);
     atomic_init(&dispatcher->users_begun, 0);
     atomic_init(&dispatcher->users_ended, 0);
-    atomic_init(&dispatcher->budget, options->budget ? options->budget : DISPATCHER_BUDGET);
+    dispatcher_set_policy(dispatcher, &options->policy);
     atomic_init(&dispatcher->stopping, false);
     dispatcher->wanted = options->threads;
     atomic_init(&dispatcher->beat, 0);
@@ -323,16 +345,13 @@ void dispatcher_reap(struct dispatcher *dispatcher)
     pthread_mutex_unlock(&dispatcher->lock);
 }
 
-int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget)
+int dispatcher_rename(struct dispatcher *dispatcher, const char *name)
 {
     if (strnlen(name, DISPATCHER_NAME_MAX) == DISPATCHER_NAME_MAX)
         return WEIR_EINVALID;
     pthread_mutex_lock(&dispatcher->lock); /* for dispatcher_try_name */
     (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", name);
     pthread_mutex_unlock(&dispatcher->lock);
-    /* Relaxed: no thread runs here. */
-    atomic_store_explicit(&dispatcher->budget, budget ? budget : DISPATCHER_BUDGET,
-                          memory_order_relaxed);
     return 0;
 }
 

@@ -39,8 +39,8 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck);
 void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);
 void dispatcher_end_user(struct dispatcher *dispatcher, struct executor *executor);
 
-/* Gives an unused dispatcher another name and budget. WEIR_EINVALID. */
-int dispatcher_rename(struct dispatcher *dispatcher, const char *name, uint32_t budget);
+/* Gives an unused dispatcher another name. WEIR_EINVALID. */
+int dispatcher_rename(struct dispatcher *dispatcher, const char *name);
 
 /* Reads its name, during a rename and on a thread that may not wait, too. False: another thread is
  * changing it, or the threads. */

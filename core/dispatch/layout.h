@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/dispatcher_policy.h"
 #include "dispatch/futility.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
@@ -105,9 +106,9 @@ struct executor {
 };
 
 struct dispatcher_options {
-    const char *name;       /* borrowed until return */
-    uint32_t threads;       /* 1..IDLE_THREADS_MAX */
-    uint32_t budget;        /* messages a turn; 0 = DISPATCHER_BUDGET */
+    const char *name; /* borrowed until return */
+    uint32_t threads; /* 1..IDLE_THREADS_MAX */
+    struct dispatcher_policy policy;
     uint32_t ring_capacity; /* 0 = RING_CAPACITY; small in tests */
     void *runtime;          /* given to every executor */
     struct reclaim *reclaim;
@@ -133,7 +134,7 @@ struct dispatcher {
     alignas(64) _Atomic uint32_t slot_count; /* number of executors; under lock, never decreases */
     _Atomic uint32_t thread_count;           /* wanted, and spares; written under lock */
     _Atomic uint32_t running; /* threads that have not left; by starting and leaving threads */
-    _Atomic uint32_t budget;  /* written by a reload, read by turns */
+    _Atomic uint32_t budget;  /* of the policy: see dispatcher_set_policy */
     _Atomic bool stopping;
     _Atomic bool rests; /* a waking thread calls `stir`; see dispatcher_rest */
 

@@ -39,8 +39,9 @@ static uint32_t threads_of(uint32_t given)
 static int start(struct runtime *core, const struct weir_runtime_options *options)
 {
     uint64_t warning_ms = options->turn_warning_ms;
-    int status = runtime_add_dispatcher(core, "default", threads_of(options->threads),
-                                        options->budget, NULL);
+    const struct dispatcher_policy policy = { .budget = options->budget };
+    int status = runtime_add_dispatcher(core, "default", threads_of(options->threads), &policy,
+                                        NULL);
 
     runtime_set_turn_warning(core, warning_ms, warning_ms * KEPT_TURNS * NS_PER_MS);
     return status == 0 ? runtime_start(core) : status;
@@ -132,12 +133,13 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
 int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, uint32_t threads,
                                 uint32_t budget)
 {
+    const struct dispatcher_policy policy = { .budget = budget };
     int status;
 
     if (!name)
         return WEIR_EINVALID;
     pthread_mutex_lock(&runtime->lock); /* one at a time */
-    status = runtime_add_dispatcher(runtime->core, name, threads_of(threads), budget, NULL);
+    status = runtime_add_dispatcher(runtime->core, name, threads_of(threads), &policy, NULL);
     pthread_mutex_unlock(&runtime->lock);
     return status;
 }

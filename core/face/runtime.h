@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/dispatcher_policy.h"
 #include "base/log.h"
 #include "face/dead_store.h"
 
@@ -148,11 +149,11 @@ void runtime_figures(struct runtime *runtime, struct runtime_figures *out);
 /* --- dispatchers ---------------------------------------------------------------------------- */
 
 /*
- * Adds a dispatcher of `threads` threads; budget 0 = the default. Before or after start; it is
+ * Adds a dispatcher of `threads` threads; policy NULL = the usual one. Before or after start; it is
  * started with the runtime, or at once. WEIR_EINVALID, WEIR_ENOMEM, WEIR_EEXISTS.
  */
 int runtime_add_dispatcher(struct runtime *runtime, const char *name, uint32_t threads,
-                           uint32_t budget, struct dispatcher **out);
+                           const struct dispatcher_policy *policy, struct dispatcher **out);
 /*
  * Retires a dispatcher: its threads end. False, and nothing has changed, while actors belong to it.
  * No caller creates actors there during the call.
@@ -164,7 +165,7 @@ struct dispatcher *runtime_find_dispatcher(struct runtime *runtime, const char *
 struct dispatcher_figures {
     char name[DISPATCHER_NAME_MAX]; /* "?" while it is being changed */
     uint32_t threads;               /* spares included */
-    uint32_t budget;
+    struct dispatcher_policy policy;
     uint32_t stuck;  /* threads in a turn that takes too long */
     uint32_t spares; /* threads that stand in for the stuck ones */
     uint64_t turns;  /* of actors, since the start */
@@ -184,8 +185,10 @@ void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *o
  */
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
 
-/* Messages a turn; 0 = the default. In effect from one of the next turns on. */
-void dispatcher_set_budget(struct dispatcher *dispatcher, uint32_t budget);
+/* NULL = the usual one. In effect from one of the next turns on. */
+void dispatcher_set_policy(struct dispatcher *dispatcher, const struct dispatcher_policy *policy);
+/* The policy in effect, without zeros that stand for what is usual. */
+struct dispatcher_policy dispatcher_policy_of(const struct dispatcher *dispatcher);
 
 /* The number of actors that belong to this dispatcher. It may be too low only while other threads
  * than its own create some. */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "actor/fullness.h"
 #include "pool/elastic.h"
 #include "pool/escalation.h"
 #include "pool/lease_group.h"
@@ -273,7 +274,8 @@ static void commit_nesting_locked(struct pool_change *change, struct executor *e
     list_init(&leaving);
     move_all(&pool->places, &leaving);
     pool->target = 0;
-    pool_set_route(pool, change->options.settings.route);
+    pool_show_settings(pool, &change->options.settings);
+    fullness_forget(&pool->owner);
     nesting_show_locked(pool, change->next, executor);
     change->next = NULL;
     /* A sender that the queue refuses sees new members and tries again. */
@@ -306,7 +308,8 @@ static void publish_settings_locked(struct pool *pool, struct pool_settings sett
     pool->settings = settings;
     elastic_set_locked(pool);
     pool_set_limits_locked(pool, executor);
-    pool_set_route(pool, settings.route);
+    pool_show_settings(pool, &settings);
+    fullness_forget(&pool->owner);
     if (may_pull) /* new members check the queue, which may still have messages */
         pulling_begin_locked(pool, executor);
 }

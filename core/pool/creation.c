@@ -21,6 +21,7 @@
 #include "pool/resize.h"
 #include "pool/route_ops.h"
 #include "pool/scaler.h"
+#include "pool/settings.h"
 #include "pool/subscription.h"
 
 static struct wiring *make_wiring(const struct pool_options *options)
@@ -60,12 +61,11 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pool->settings = options->settings;
     escalation_complete(&pool->settings.restart);
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
-    atomic_init(&pool->route, options->settings.route);
     pool->owner.ops = &pool_owner_ops;
     pool->owner.above = options->parent ? &options->parent->owner : NULL;
     pool->owner.waiters = &pool->waiters;
     pool->owner.leases = &pool->leases;
-    atomic_init(&pool->owner.shares, route_table[options->settings.route].pulls);
+    pool_show_settings(pool, &pool->settings);
     pool->managing.ops = &manager_owner_ops;
     atomic_init(&pool->on_trial, options->apart);
     atomic_init(&pool->members, members_create(0));

@@ -20,6 +20,7 @@
 #include "actor/wait_queue.h"
 #include "dispatch/timer.h"
 #include "face/pool.h"
+#include "pool/for_senders.h"
 #include "pool/members.h"
 #include "stats/age.h"
 #include "stats/counter.h"
@@ -102,18 +103,18 @@ struct rebalancing {
  */
 struct pool {
     alignas(64) struct runtime *runtime; /* const */
-    struct actor *actor;                 /* const */
     struct router router;                /* the actor's routing, for senders */
     _Atomic(struct members *) members;   /* published under lock, read by senders */
     uint32_t number;                     /* const: selects one of the executors' positions */
     uint32_t depth;                      /* const: of nesting; 0 at the top */
-    _Atomic uint32_t route;              /* enum weir_route */
     _Atomic bool closing;
-    _Atomic bool paused;     /* written under lock, read by senders */
-    _Atomic bool on_trial;   /* written by its creator; read by its workers when they fail */
-    _Atomic uint8_t elastic; /* written under lock, read by senders: ELASTIC_... */
+    _Atomic bool paused;            /* written under lock, read by senders */
+    _Atomic uint8_t elastic;        /* written under lock, read by senders: ELASTIC_... */
+    struct for_senders for_senders; /* written under lock */
 
+    struct actor *actor;           /* const */
     struct owner managing;         /* of the actor itself, whose place is the manager's */
+    _Atomic bool on_trial;         /* written by its creator; read by its workers when they fail */
     weir_pid pid;                  /* const */
     char path[PLACE_PATH_MAX];     /* const */
     const char *label;             /* const: the path, for a crash line */
@@ -149,7 +150,7 @@ struct pool {
     struct place *manager;             /* lock: of its own actor; NULL: it has ended */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in manager */
     bool manager_is_new;               /* lock: manager->respec is new, also when NULL */
-    struct pool_settings settings;     /* lock; senders read `route` */
+    struct pool_settings settings;     /* lock; senders read `for_senders` */
     uint32_t target;                   /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */

@@ -40,7 +40,7 @@ extern const struct route_ops route_table[]; /* by enum weir_route */
 /* Any thread. Relaxed: the route orders nothing else, and may change at any time. */
 static inline const struct route_ops *route_ops_of(const struct pool *pool)
 {
-    return &route_table[atomic_load_explicit(&pool->route, memory_order_relaxed)];
+    return &route_table[atomic_load_explicit(&pool->for_senders.route, memory_order_relaxed)];
 }
 
 /* True when any member may get any message that is meant for one of them. */

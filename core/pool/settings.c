@@ -45,10 +45,20 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
     pool_wake_waiters(pool, executor);
 }
 
+void pool_show_settings(struct pool *pool, const struct pool_settings *settings)
+{
+    for_senders_set(&pool->for_senders, settings);
+    /* Relaxed: see owner_may_give. */
+    atomic_store_explicit(&pool->owner.shares, route_table[settings->route].pulls,
+                          memory_order_relaxed);
+}
+
 void pool_set_route(struct pool *pool, enum weir_route route)
 {
-    atomic_store_explicit(&pool->route, route, memory_order_relaxed);
-    atomic_store_explicit(&pool->owner.shares, route_table[route].pulls, memory_order_relaxed);
+    pthread_mutex_lock(&pool->lock);
+    pool->settings.route = route;
+    pool_show_settings(pool, &pool->settings);
+    pthread_mutex_unlock(&pool->lock);
     fullness_forget(&pool->owner);
 }
 

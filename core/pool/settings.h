@@ -17,6 +17,9 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
  * the caller wakes the pool's waiters. */
 void pool_set_limits_locked(struct pool *pool, struct executor *executor);
 void pool_set_route(struct pool *pool, enum weir_route route);
+/* Shows senders and turns what they read of the settings, from now on. pool->lock is held, or no
+ * other thread has the pool yet. After a change of the route, fullness_forget follows. */
+void pool_show_settings(struct pool *pool, const struct pool_settings *settings);
 /* Makes the workers use the present targets of their outputs; pool->lock is held. */
 void pool_look_again_locked(struct pool *pool, struct executor *executor);
 /* Takes the wiring. */

@@ -16,7 +16,7 @@ static int add(struct assembly *assembly, const struct settings_dispatcher *want
                struct dispatcher **out)
 {
     int status = runtime_add_dispatcher(assembly->runtime, wanted->name, wanted->threads,
-                                        wanted->budget, out);
+                                        &wanted->policy, out);
 
     if (status == 0)
         assembly->dispatchers[assembly->dispatcher_count++] = *out;
@@ -75,7 +75,7 @@ void dispatcher_change_commit(struct dispatcher_change *change)
         const struct settings_dispatcher *wanted = change->parts[i].wanted;
         struct dispatcher *dispatcher = change->parts[i].dispatcher;
 
-        dispatcher_set_budget(dispatcher, wanted->budget);
+        dispatcher_set_policy(dispatcher, &wanted->policy);
         if (wanted->threads < threads_of(dispatcher))
             (void)dispatcher_resize(dispatcher, wanted->threads); /* fewer: cannot fail */
     }

@@ -14,7 +14,10 @@ static uint32_t stuck_count(const struct assembly *assembly)
 
 int opener_create(struct assembly *assembly)
 {
-    return runtime_add_dispatcher(assembly->runtime, OPENER_DISPATCHER, 1, 1, &assembly->opener);
+    const struct dispatcher_policy policy = { .budget = 1 };
+
+    return runtime_add_dispatcher(assembly->runtime, OPENER_DISPATCHER, 1, &policy,
+                                  &assembly->opener);
 }
 
 int opener_begin(const struct assembly *assembly, uint32_t *out_stuck, struct report *report)

@@ -5,7 +5,7 @@
 /* False: no thread is stuck, or this dispatcher may block. */
 static bool look_at(const struct dispatcher_figures *dispatcher, struct stuck_figures *out)
 {
-    if (dispatcher->budget == 1)
+    if (dispatcher->policy.budget == 1)
         return false;
     out->stuck = dispatcher->stuck;
     out->spares = dispatcher->spares;

@@ -477,10 +477,11 @@ static bool is_open(void *context)
 
 int supervisor_start(struct supervisor *supervisor)
 {
+    const struct dispatcher_policy policy = { .budget = 1 };
     struct runtime *runtime = supervisor->assembly->runtime;
     struct dispatcher *dispatcher;
     struct executor *executor;
-    int status = runtime_add_dispatcher(runtime, SUPERVISOR_DISPATCHER, 1, 1, &dispatcher);
+    int status = runtime_add_dispatcher(runtime, SUPERVISOR_DISPATCHER, 1, &policy, &dispatcher);
 
     if (status == 0)
         status = opener_create(supervisor->assembly);

@@ -102,7 +102,7 @@ static uint64_t time_of(const struct server_settings *settings, enum connection_
         return settings->receive;
     case CONNECTION_ANSWERING:
         return settings->send;
-    case CONNECTION_ASKING:
+    case CONNECTION_REQUESTING:
         break;
     }
     return UINT64_MAX;

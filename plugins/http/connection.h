@@ -1,9 +1,9 @@
 /*
  * connection.h - the connections of a server, with one deadline each.
  *
- *     IDLE --request line--> RECEIVING --whole--> ASKING --reply--> ANSWERING --sent--> IDLE
+ *     IDLE --request line--> RECEIVING --whole--> REQUESTING --reply--> ANSWERING --sent--> IDLE
  *
- * A request that is refused goes from RECEIVING to ANSWERING. The deadline of ASKING is the
+ * A request that is refused goes from RECEIVING to ANSWERING. The deadline of REQUESTING is the
  * time-out of the request; connection_expire looks after the others.
  */
 #ifndef CONNECTION_H
@@ -14,7 +14,7 @@
 enum connection_phase {
     CONNECTION_IDLE = 0,
     CONNECTION_RECEIVING = 1,
-    CONNECTION_ASKING = 2,
+    CONNECTION_REQUESTING = 2,
     CONNECTION_ANSWERING = 3,
 };
 

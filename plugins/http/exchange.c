@@ -75,7 +75,7 @@ static void resume(struct exchange *exchange)
 {
     struct connection *connection = exchange->connection;
 
-    connection->server->asking--;
+    connection->server->open_requests--;
     connection_enter(connection, CONNECTION_ANSWERING);
     exchange->stage = EXCHANGE_READY;
     MHD_resume_connection(connection->handle);
@@ -160,10 +160,10 @@ static enum MHD_Result ask(struct server *server, struct exchange *exchange, wei
         (void)answer_refusal(exchange, status);
         return queue(exchange);
     }
-    exchange->stage = EXCHANGE_ASKING;
-    server->asking++;
+    exchange->stage = EXCHANGE_REQUESTING;
+    server->open_requests++;
     drop_body(exchange);
-    connection_enter(exchange->connection, CONNECTION_ASKING);
+    connection_enter(exchange->connection, CONNECTION_REQUESTING);
     MHD_suspend_connection(exchange->connection->handle);
     if (exchange->connection->has_left)
         exchange_lose(exchange);

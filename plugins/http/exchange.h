@@ -12,7 +12,7 @@
 enum exchange_stage {
     EXCHANGE_NEW = 0,
     EXCHANGE_BODY = 1,
-    EXCHANGE_ASKING = 2,
+    EXCHANGE_REQUESTING = 2,
     EXCHANGE_READY = 3, /* the answer is there */
 };
 

@@ -115,7 +115,7 @@ static void on_hangups(struct weir_self *self, void *memory, void *context, int 
     for (int i = 0; i < count; i++) {
         struct connection *connection = events[i].data.ptr;
 
-        if (!connection->has_left && connection->phase == CONNECTION_ASKING)
+        if (!connection->has_left && connection->phase == CONNECTION_REQUESTING)
             exchange_lose(connection->exchange);
         connection->has_left = true;
     }
@@ -423,7 +423,7 @@ static void server_reopen(struct weir_self *self, void *memory)
 static void abandon_all(struct server *server)
 {
     for (struct connection *c = server->first; c; c = c->next)
-        if (c->phase == CONNECTION_ASKING)
+        if (c->phase == CONNECTION_REQUESTING)
             exchange_abandon(c->exchange);
     for (uint32_t i = 0; i < FLUSHES_MAX && server->connection_count > 0; i++) {
         (void)MHD_run(server->daemon);
@@ -450,7 +450,7 @@ static void server_inspect(struct weir_self *self, void *memory, struct weir_ins
 
     (void)self;
     weir_inspect_add(out, "connections", "%u", server->connection_count);
-    weir_inspect_add(out, "asking", "%u", server->asking);
+    weir_inspect_add(out, "asking", "%u", server->open_requests);
     weir_inspect_add(out, "body_bytes", "%llu", (unsigned long long)server->body_bytes);
     weir_inspect_add(out, "received", "%llu", (unsigned long long)figures->received);
     weir_inspect_add(out, "refused", "%llu", (unsigned long long)figures->refused);

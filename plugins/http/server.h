@@ -50,8 +50,8 @@ struct server {
     int access_log;
     struct connection *first; /* all connections */
     uint32_t connection_count;
-    uint32_t asking;     /* requests without an answer yet */
-    uint64_t body_bytes; /* of all requests */
+    uint32_t open_requests; /* requests without an answer yet */
+    uint64_t body_bytes;    /* of all requests */
     bool is_started;
     /* Which descriptors are watched. To watch one again would make the kernel walk through all
      * sockets in it. */

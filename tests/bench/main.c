@@ -22,7 +22,8 @@ static struct bench_result run(const struct bench_row *row, struct bench *bench,
     struct bench_result result;
 
     if (runtime_create(&options, &bench->runtime) != 0 ||
-        runtime_add_dispatcher(bench->runtime, "default", bench->row.threads, budget,
+        runtime_add_dispatcher(bench->runtime, "default", bench->row.threads,
+                               &(struct dispatcher_policy){ .budget = budget },
                                &bench->dispatcher) ||
         runtime_start(bench->runtime) != 0)
         abort();

@@ -157,7 +157,7 @@ static void begin(struct trial *trial)
 
     atomic_init(&trial->now_ns, START_NS);
     if (runtime_create(&options, &trial->runtime) != 0 ||
-        runtime_add_dispatcher(trial->runtime, "default", THREADS, 0, &trial->dispatcher) != 0 ||
+        runtime_add_dispatcher(trial->runtime, "default", THREADS, NULL, &trial->dispatcher) != 0 ||
         runtime_start(trial->runtime) != 0)
         abort();
     for (uint32_t i = 0; i < LEASE_CALLERS; i++)

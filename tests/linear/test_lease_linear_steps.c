@@ -105,7 +105,7 @@ static void begin(struct trial *trial, uint64_t seed)
 
     *trial = (struct trial){ .fibers = fibers_create(seed, 2), .now_ns = START_NS + seed };
     if (runtime_create(&options, &trial->runtime) != 0 ||
-        runtime_add_dispatcher(trial->runtime, "default", THREADS, 0, &trial->dispatcher) != 0)
+        runtime_add_dispatcher(trial->runtime, "default", THREADS, NULL, &trial->dispatcher) != 0)
         abort();
     for (uint32_t i = 0; i < THREADS; i++)
         fibers_add(trial->fibers, run_executor, dispatcher_executor(trial->dispatcher, i),

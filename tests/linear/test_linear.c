@@ -118,8 +118,8 @@ static void begin(struct trial *trial)
 
     gate_init(&trial->held);
     if (runtime_create(&options, &trial->runtime) != 0 ||
-        runtime_add_dispatcher(trial->runtime, "default", SUBJECT_THREADS, 0, &trial->dispatcher) !=
-            0 ||
+        runtime_add_dispatcher(trial->runtime, "default", SUBJECT_THREADS, NULL,
+                               &trial->dispatcher) != 0 ||
         runtime_start(trial->runtime) != 0)
         abort();
     for (uint32_t i = 0; i < SUBJECT_CALLERS; i++)

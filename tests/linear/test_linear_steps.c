@@ -129,8 +129,8 @@ static void begin(struct trial *trial, uint64_t seed)
 
     *trial = (struct trial){ .fibers = fibers_create(seed, 2) };
     if (runtime_create(&options, &trial->runtime) != 0 ||
-        runtime_add_dispatcher(trial->runtime, "default", SUBJECT_THREADS, 0, &trial->dispatcher) !=
-            0)
+        runtime_add_dispatcher(trial->runtime, "default", SUBJECT_THREADS, NULL,
+                               &trial->dispatcher) != 0)
         abort();
     for (uint32_t i = 0; i < SUBJECT_THREADS; i++) {
         struct executor *executor = dispatcher_executor(trial->dispatcher, i);

@@ -17,7 +17,7 @@ from pathlib import Path
 
 WEIR, MAN = sys.argv[1], Path(sys.argv[2])
 TREE = Path(__file__).parents[2]
-WRITTEN = [*TREE.glob("docs/man/*.[1-8]")]
+WRITTEN = [*TREE.glob("docs/man/*.[1-8]"), *MAN.glob("man5/*")]
 HEADERS = [*TREE.glob("sdk/include/weir/*.h"), *TREE.glob("sdk/testkit/include/weir/*.h")]
 
 

@@ -148,8 +148,10 @@ void world_init(struct world *world, const struct world_options *options)
     world->tickets = mmap(NULL, tickets_size(world), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (world->tickets == MAP_FAILED || runtime_create(&runtime, &world->runtime) != 0 ||
-        runtime_add_dispatcher(world->runtime, "default", 3, 0, &world->dispatchers[0]) != 0 ||
-        runtime_add_dispatcher(world->runtime, "other", 2, 4, &world->dispatchers[1]) != 0)
+        runtime_add_dispatcher(world->runtime, "default", 3, NULL, &world->dispatchers[0]) != 0 ||
+        runtime_add_dispatcher(world->runtime, "other", 2,
+                               &(struct dispatcher_policy){ .budget = 4 },
+                               &world->dispatchers[1]) != 0)
         abort();
     pthread_mutex_init(&world->wiring, NULL);
     executor = runtime_enter(world->runtime);

@@ -138,8 +138,8 @@ void storm_init(struct storm *storm, uint64_t seed)
     storm->seed = seed;
     storm->use_of = calloc(SESSIONS_MAX, sizeof *storm->use_of);
     if (!storm->use_of || runtime_create(&options, &storm->rig.runtime) != 0 ||
-        runtime_add_dispatcher(storm->rig.runtime, "default", THREADS, 0, &storm->rig.dispatcher) !=
-            0 ||
+        runtime_add_dispatcher(storm->rig.runtime, "default", THREADS, NULL,
+                               &storm->rig.dispatcher) != 0 ||
         runtime_start(storm->rig.runtime) != 0)
         abort();
     storm->member = make_spec(storm, &storm_member);

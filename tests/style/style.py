@@ -69,6 +69,10 @@ PRIVATE_WORDS = {
     r"told|telling": "notified, reported, logged",
     r"heirs?": "successor",
     r"stints?": "turn",
+    r"(?<!WEIR_)asking": "an external request, open_requests",
+    # As names of structs and functions: the words themselves are plain.
+    r"(?<=struct )single\w*|(?<!\w)single_\w+(?=\()": "a pool's worker, or a part",
+    r"(?<=struct )extra\w*|(?<!\w)extra_\w+(?=\()": "optional state",
 }
 # In comments as in code.
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbed)\b", re.I)

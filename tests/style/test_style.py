@@ -84,6 +84,13 @@ class StyleTest(unittest.TestCase):
         for word in ("anew", "births", "heir", "letter_routes", "patience", "told"):
             self.plant("core/base/text.c", f"/* Opens {word} at once. */\n", "a private word")
             self.plant("core/base/text.c", f"int {word}_count(void);\n", "a private word")
+        for name in ("struct single *first;", "struct extra_state;", "int extra_count(void);",
+                     "int ASKING_count;"):
+            self.plant("core/base/text.c", f"{name}\n", "a private word")
+        for line in ("/* A single one takes an extra place. */", "int is_single(void);",
+                     "int flags = WEIR_ASKING;", "int extra_places;"):
+            self.write("core/base/text.c", CLEAN["core/base/text.c"] + line + "\n")
+            self.assertNotIn("private", "".join(style.check_tree(self.root)), line)
         self.write("core/base/text.c", CLEAN["core/base/text.c"] + 'const char *s = "anew";\n')
         self.assertNotIn("private", "".join(style.check_tree(self.root)))
 

@@ -193,7 +193,6 @@ class Pages(unittest.TestCase):
 
     def test_the_pages_are_those_of_the_tables(self):
         self.same("docs/config.md", "schema", "--markdown")
-        self.same("docs/man/weir.yaml.5", "schema", "--manual")
         self.same("docs/weir.schema.json", "schema")
         self.same("config/weir.yaml", "schema", "--sample")
 

@@ -24,7 +24,7 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT_STRING_EQUAL(settings->dispatchers[0].name, "default");
     CU_ASSERT_EQUAL(settings->dispatchers[0].threads, READING_CPUS);
     CU_ASSERT(settings->dispatchers[0].threads_auto);
-    CU_ASSERT_EQUAL(settings->dispatchers[0].budget, 32);
+    CU_ASSERT_EQUAL(settings->dispatchers[0].policy.budget, 32);
     CU_ASSERT_EQUAL(pool->size, READING_CPUS);
     CU_ASSERT_EQUAL(pool->core.mailbox, 64);
     CU_ASSERT_EQUAL(pool->core.route, WEIR_ROUTE_ROUND_ROBIN);

@@ -180,12 +180,15 @@ static void test_dispatcher_without_threads_sleeps_and_wakes_under_another_name(
     begin(&s, 3);
     CU_ASSERT_EQUAL(dispatcher_resize(s.dispatcher, 0), 0);
     await_running(&s, 0);
-    CU_ASSERT_EQUAL(dispatcher_rename(s.dispatcher, "another", 7), 0);
+    CU_ASSERT_EQUAL(dispatcher_rename(s.dispatcher, "another"), 0);
+    dispatcher_set_policy(s.dispatcher, &(struct dispatcher_policy){ .budget = 7 });
     CU_ASSERT_EQUAL(dispatcher_resize(s.dispatcher, 2), 0);
     hold(&s, 2);
     release(&s, 2);
     CU_ASSERT_STRING_EQUAL(s.dispatcher->name, "another");
-    CU_ASSERT_EQUAL(atomic_load(&s.dispatcher->budget), 7);
+    CU_ASSERT_EQUAL(dispatcher_policy_of(s.dispatcher).budget, 7);
+    dispatcher_set_policy(s.dispatcher, NULL);
+    CU_ASSERT_EQUAL(dispatcher_policy_of(s.dispatcher).budget, DISPATCHER_BUDGET);
     finish(&s);
 }
 
@@ -194,7 +197,7 @@ static void *rename_often(void *argument)
     struct stage *stage = argument;
 
     for (uint32_t i = 0; i < RENAMES; i++)
-        (void)dispatcher_rename(stage->dispatcher, i % 2 ? "oddly" : "evens", 1);
+        (void)dispatcher_rename(stage->dispatcher, i % 2 ? "oddly" : "evens");
     atomic_store(&stage->over, true);
     return NULL;
 }
@@ -224,7 +227,7 @@ static void test_impossible_sizes_and_names_change_nothing(void)
     begin(&s, 1);
     CU_ASSERT_EQUAL(dispatcher_resize(s.dispatcher, IDLE_THREADS_MAX + 1), WEIR_EINVALID);
     CU_ASSERT_EQUAL(
-        dispatcher_rename(s.dispatcher, "a name that is longer than thirty-one letters", 1),
+        dispatcher_rename(s.dispatcher, "a name that is longer than thirty-one letters"),
         WEIR_EINVALID);
     CU_ASSERT_EQUAL(atomic_load(&s.dispatcher->thread_count), 1);
     CU_ASSERT_STRING_EQUAL(s.dispatcher->name, "stage");

@@ -85,7 +85,7 @@ static void begin(struct fixture *f, const char *group, const char *mounts)
     f->settings.dispatchers = f->dispatchers;
     f->settings.dispatcher_count = 2;
     rig_init(&f->rig, ALLOWED, 0);
-    CU_ASSERT_EQUAL(runtime_add_dispatcher(f->rig.runtime, "fixed", 5, 0, &f->fixed), 0);
+    CU_ASSERT_EQUAL(runtime_add_dispatcher(f->rig.runtime, "fixed", 5, NULL, &f->fixed), 0);
     assembly_init(&f->assembly, f->rig.runtime);
     f->assembly.shared = &f->shared;
     f->watch = (struct cpu_watch){

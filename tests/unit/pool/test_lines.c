@@ -67,8 +67,8 @@ static void test_lines_of_a_mailbox_and_an_actor(void)
 static void test_lines_of_a_pool(void)
 {
     const struct group_of_fields groups[] = {
-        FIELDS(pool, runtime, elastic), /* const: what senders read for each message */
-        FIELD(pool, owner),             /* the full mark */
+        FIELDS(pool, runtime, for_senders), /* const: what senders read for each message */
+        FIELD(pool, owner),                 /* the full mark */
         FIELD(pool, waiters),
         FIELDS(pool, pull.lock, pull.sleeping),
         FIELD(pool, leases.lock),
@@ -155,6 +155,9 @@ static void test_lines_of_the_runtime(void)
         FIELDS(runtime, options, timekeeper),       /* const */
         FIELD(runtime, reclaim),                    /* see above */
         FIELD(runtime, slots),                      /* see above */
+        FIELDS(runtime, names, tags),               /* seldom */
+        FIELD(runtime, given_up),                   /* requests that are given up */
+        FIELDS(runtime, groups, polls),             /* seldom */
         FIELDS(runtime, dispatchers, entry_count),  /* seldom */
         FIELD(runtime, holds),                      /* calls of ports */
         FIELDS(runtime, late_replies, opens_apart), /* seldom */

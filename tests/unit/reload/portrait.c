@@ -117,7 +117,7 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
     fprintf(drawing->stream, "pool %s target %u in %u..%u limit %u bytes %ju route %u remove %d",
             pool->path, pool->target, pool->settings.size_min, pool->settings.size_max,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
-            atomic_load(&pool->route), (int)pool->settings.remove.mode);
+            atomic_load(&pool->for_senders.route), (int)pool->settings.remove.mode);
     fprintf(drawing->stream, "/%ju on %s closing %d paused %d manager %d",
             (uintmax_t)pool->settings.remove.timeout_ms,
             pool->dispatcher ? pool->dispatcher->name : "-", atomic_load(&pool->closing),

@@ -4,70 +4,18 @@
  * back. Shows promise C12.
  *
  * Method: a host is written down as text, from the structs that its threads read, and compared with
- * the file. Two files differ in every value; each value of a list of choices has a pool of its own,
- * and a reload gives it the next one.
+ * the file. Two files differ in every value; each choice at a full target has a source and a pool
+ * of its own, and a reload gives them the next one. Each choice of the other keys is in
+ * test_keys_in_force.c; the levels of the log are in tests/system/reload and tests/system/control.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/events.h"
+#include "actor/event.h"
 #include "pool/outlet.h"
 
 #include "unit/host/suite.h"
-#include "unit/host/workspace.h"
-#include "unit/reload/hosted.h"
-
-#define HEAD "version: 1\nhost: {plugins: [\"" TEST_PLUGINS "\"]"
-
-struct fixture {
-    struct workspace workspace;
-    struct hosted hosted;
-    char file[256];
-};
-
-static void write_file(struct fixture *f, const char *text)
-{
-    workspace_write(f->file, text, strlen(text));
-}
-
-static bool is_settled(void *context)
-{
-    const struct assembly *assembly = &((struct hosted *)context)->assembly;
-
-    for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++) {
-        struct weir_pool_stats stats = { .size = sizeof stats };
-
-        pool_stats(assembly->pools[i], &stats);
-        if (stats.live != stats.target || stats.starting + stats.retiring > 0)
-            return false;
-    }
-    return true;
-}
-
-static void begin(struct fixture *f, const char *text)
-{
-    workspace_init(&f->workspace);
-    (void)workspace_path(&f->workspace, "weir.yaml", f->file);
-    write_file(f, text);
-    hosted_start(&f->hosted, f->file, NULL);
-    CU_ASSERT_TRUE_FATAL(hosted_wait(&f->hosted, is_settled, &f->hosted));
-}
-
-static void reload_to(struct fixture *f, const char *text)
-{
-    struct hosted_answer answer;
-
-    write_file(f, text);
-    hosted_reload(&f->hosted, &answer);
-    CU_ASSERT_EQUAL_FATAL(answer.status, 0);
-    CU_ASSERT_TRUE_FATAL(hosted_wait(&f->hosted, is_settled, &f->hosted));
-}
-
-static void finish(struct fixture *f)
-{
-    hosted_stop(&f->hosted);
-    workspace_finish(&f->workspace);
-}
+#include "unit/reload/in_force.h"
 
 /* --- what is in force ------------------------------------------------------------------------- */
 
@@ -88,6 +36,37 @@ static void show_restart(FILE *out, const struct restart *restart)
             (uintmax_t)restart->backoff_ms_max, (int)restart->then);
 }
 
+static void show_binding(struct hosted *hosted, FILE *out, const struct wiring *wiring, uint32_t i)
+{
+    const struct binding *to = &wiring->bindings[i];
+    struct rate none = { 0 };
+    const struct rate *rate = wiring->throttles ? &wiring->throttles[i].rate : &none;
+
+    fprintf(out, "to %s when full %d rate %u in %ju burst %u", path_of(hosted, to->target),
+            (int)to->when_full, rate->messages, (uintmax_t)rate->per_ms, rate->burst);
+}
+
+/* Its events, and those that go to every member. */
+static void show_events(FILE *out, struct pool *pool)
+{
+    struct events *events = &pool->runtime->events;
+    const struct participant *participant;
+    uint32_t count = 0;
+    uint32_t fan_out = 0;
+
+    pthread_mutex_lock(&events->lock);
+    participant = participant_find_locked(events, pool->pid);
+    for (struct list *node = participant ? participant->subscribers.next : NULL;
+         node && node != &participant->subscribers; node = node->next) {
+        const struct subscriber *subscriber = LIST_ENTRY(node, struct subscriber, link);
+
+        count += subscriber->is_live;
+        fan_out += subscriber->is_live && atomic_load(&subscriber->fan_out);
+    }
+    pthread_mutex_unlock(&events->lock);
+    fprintf(out, "  events %u to all %u ", count, fan_out);
+}
+
 static void show_worker(FILE *out, const struct place *place)
 {
     const struct mailbox *mailbox = &place->actor->mailbox;
@@ -103,7 +82,9 @@ static void show_spec(FILE *out, const struct spec *spec)
     show_restart(out, &spec->restart);
 }
 
-static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool)
+/* `opens` is what the host reads when it opens workers. */
+static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool,
+                      const struct settings_pool *opens)
 {
     const struct wiring *wiring;
 
@@ -111,20 +92,25 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool)
     fprintf(out, "pool %s size %u in %u..%u clamps %d limit %u bytes %ju route %u\n", pool->path,
             pool->target, pool->settings.size_min, pool->settings.size_max, pool->settings.clamp,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
-            atomic_load(&pool->route));
+            atomic_load(&pool->for_senders.route));
     fprintf(out, "  remove %d in %ju manager %d on %s dead letters %u, %ju\n",
             (int)pool->settings.remove.mode, (uintmax_t)pool->settings.remove.timeout_ms,
             pool->has_manager, pool->actor->dispatcher->name, pool->dead.bounds.count,
             (uintmax_t)pool->dead.bounds.bytes);
-    fprintf(out, "  events %u ", events_subscribed(pool->runtime, pool->pid));
+    fprintf(out, "  opens in %ju at least %u scales %d leases %d\n",
+            (uintmax_t)opens->open_timeout_ms, opens->min_ready, pool->settings.scale.on,
+            pool->settings.lease.on && leases_are_given(&pool->leases));
+    show_events(out, pool);
     if (pool->spec)
         show_spec(out, pool->spec);
     else
         show_restart(out, &pool->settings.restart);
     wiring = pool->spec ? atomic_load(&outlet_present(&pool->outlets)->wiring) : NULL;
-    for (uint32_t i = 0; wiring && i < wiring->count; i++)
-        fprintf(out, "  output %s when full %d\n", path_of(hosted, wiring->bindings[i].target),
-                (int)wiring->bindings[i].when_full);
+    for (uint32_t i = 0; wiring && i < wiring->count; i++) {
+        fprintf(out, "  output ");
+        show_binding(hosted, out, wiring, i);
+        fprintf(out, "\n");
+    }
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         show_worker(out, LIST_ENTRY(node, struct place, link));
     pthread_mutex_unlock(&pool->lock);
@@ -132,10 +118,9 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool)
 
 static void show_source(struct hosted *hosted, FILE *out, struct source *source)
 {
-    const struct binding *to = &atomic_load(&source->wiring.wiring)->bindings[0];
-
-    fprintf(out, "source %s to %s when full %d on %s fixed %u dead letters %u, %ju\n", source->path,
-            path_of(hosted, to->target), (int)to->when_full, source->actor->dispatcher->name,
+    fprintf(out, "source %s ", source->path);
+    show_binding(hosted, out, atomic_load(&source->wiring.wiring), 0);
+    fprintf(out, " on %s fixed %u dead letters %u, %ju\n", source->actor->dispatcher->name,
             ((const uint32_t *)source->actor->spec->settings)[1], source->dead.bounds.count,
             (uintmax_t)source->dead.bounds.bytes);
 }
@@ -164,7 +149,7 @@ static char *show_all(struct hosted *hosted)
     for (uint32_t i = 0; i < settings->source_count; i++)
         show_source(hosted, out, assembly->sources[i]);
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        show_pool(hosted, out, assembly->pools[i]);
+        show_pool(hosted, out, assembly->pools[i], &settings->pools[i]);
     fclose(out);
     return text;
 }
@@ -188,60 +173,68 @@ static const char plain_file[] = HEAD "}\n"
                                       "  all: {use: changeling.worker, size: 1}\n"
                                       "  nest: {members: {m: {use: changeling.worker, size: 1}}}\n";
 
-static const char plain[] =
-    "dispatcher side threads 1 budget 9\n"
-    "source feed to nest when full 0 on default fixed 1 dead letters 1000, 16777216\n"
-    "pool all size 1 in 0..0 clamps 0 limit 64 bytes 0 route 0\n"
-    "  remove 0 in 30000 manager 0 on default dead letters 1000, 16777216\n"
-    "  events 0 use changeling.worker fixed 1 redeliver 0 "
-    "restart 5 within 10000 backoff 100..10000 then 0\n"
-    "  output - when full 0\n"
-    "  worker limit 64 bytes 0 on default\n"
-    "pool nest size 0 in 0..0 clamps 0 limit 0 bytes 0 route 0\n"
-    "  remove 0 in 0 manager 0 on default dead letters 1000, 16777216\n"
-    "  events 0 restart 5 within 10000 backoff 100..10000 then 2\n"
-    "pool nest/m size 1 in 0..0 clamps 0 limit 64 bytes 0 route 0\n"
-    "  remove 0 in 30000 manager 0 on default dead letters 1000, 16777216\n"
-    "  events 0 use changeling.worker fixed 1 redeliver 0 "
-    "restart 5 within 10000 backoff 100..10000 then 0\n"
-    "  output - when full 0\n"
-    "  worker limit 64 bytes 0 on default\n";
+static const char plain[] = "dispatcher side threads 1 budget 9\n"
+                            "source feed to nest when full 0 rate 0 in 0 burst 0 on default fixed "
+                            "1 dead letters 1000, 16777216\n"
+                            "pool all size 1 in 0..0 clamps 0 limit 64 bytes 0 route 0\n"
+                            "  remove 0 in 30000 manager 0 on default dead letters 1000, 16777216\n"
+                            "  opens in 10000 at least 65536 scales 0 leases 0\n"
+                            "  events 0 to all 0 use changeling.worker fixed 1 redeliver 0 "
+                            "restart 5 within 10000 backoff 100..10000 then 0\n"
+                            "  output to - when full 0 rate 0 in 0 burst 0\n"
+                            "  worker limit 64 bytes 0 on default\n"
+                            "pool nest size 0 in 0..0 clamps 0 limit 0 bytes 0 route 0\n"
+                            "  remove 0 in 0 manager 0 on default dead letters 1000, 16777216\n"
+                            "  opens in 0 at least 0 scales 0 leases 0\n"
+                            "  events 0 to all 0 restart 5 within 10000 backoff 100..10000 then 2\n"
+                            "pool nest/m size 1 in 0..0 clamps 0 limit 64 bytes 0 route 0\n"
+                            "  remove 0 in 30000 manager 0 on default dead letters 1000, 16777216\n"
+                            "  opens in 10000 at least 65536 scales 0 leases 0\n"
+                            "  events 0 to all 0 use changeling.worker fixed 1 redeliver 0 "
+                            "restart 5 within 10000 backoff 100..10000 then 0\n"
+                            "  output to - when full 0 rate 0 in 0 burst 0\n"
+                            "  worker limit 64 bytes 0 on default\n";
 
 static const char full_file[] = HEAD
     ", memory: 1GiB, dead_letters: {count: 7, bytes: 1MiB}}\n"
     "dispatchers: {side: {threads: 3, budget: 4}}\n"
     "sources: {feed: {use: changeling.source, to: all, when_full: reject, dispatcher: side,\n"
-    "                 args: {fixed: 6}}}\n"
+    "                 args: {fixed: 6},\n"
+    "                 rate: {messages: 7, per: 2s, burst: 3}}}\n"
     "pools:\n"
     "  all: {use: changeling.pass, args: {fixed: 3}, size: {min: 2, max: 6}, clamp: true,\n"
     "    mailbox: 9, mailbox_bytes: 2MiB, route: least_loaded, dispatcher: side,\n"
-    "    outputs: {out: {to: nest, when_full: drop_newest}},\n"
+    "    outputs: {out: {to: nest, when_full: drop_newest, rate: 9/s}},\n"
     "    restart: {max: 3, within: 11s, backoff: 2s..7s, then: stop},\n"
     "    remove: {mode: reroute, timeout: 13s}, redeliver: 2,\n"
-    "    manager: changeling.manager, subscribe: [news]}\n"
+    "    scale: {wait: 1h}, min_ready: 1, open_timeout: 14s,\n"
+    "    manager: changeling.manager, subscribe: [news], fan_out: true}\n"
     "  nest: {route: random, restart: {max: 2, within: 12s, backoff: 1s..3s, then: keep_trying},\n"
     "    manager: changeling.manager, subscribe: [news, weather],\n"
-    "    members: {m: {use: changeling.worker, size: 1}}}\n";
+    "    members: {m: {use: changeling.worker, size: 1, lease: {}}}}\n";
 
-static const char full[] =
-    "dispatcher side threads 3 budget 4\n"
-    "source feed to all when full 1 on side fixed 6 dead letters 7, 1048576\n"
-    "pool all size 2 in 2..6 clamps 1 limit 9 bytes 2097152 route 1\n"
-    "  remove 1 in 13000 manager 1 on default dead letters 7, 1048576\n"
-    "  events 1 use changeling.pass fixed 3 redeliver 2 "
-    "restart 3 within 11000 backoff 2000..7000 then 1\n"
-    "  output nest when full 2\n"
-    "  worker limit 9 bytes 2097152 on side\n"
-    "  worker limit 9 bytes 2097152 on side\n"
-    "pool nest size 0 in 0..0 clamps 0 limit 0 bytes 0 route 2\n"
-    "  remove 0 in 0 manager 1 on default dead letters 7, 1048576\n"
-    "  events 2 restart 2 within 12000 backoff 1000..3000 then 0\n"
-    "pool nest/m size 1 in 0..0 clamps 0 limit 64 bytes 0 route 0\n"
-    "  remove 0 in 30000 manager 0 on default dead letters 7, 1048576\n"
-    "  events 0 use changeling.worker fixed 1 redeliver 0 "
-    "restart 5 within 10000 backoff 100..10000 then 0\n"
-    "  output - when full 0\n"
-    "  worker limit 64 bytes 0 on default\n";
+static const char full[] = "dispatcher side threads 3 budget 4\n"
+                           "source feed to all when full 1 rate 7 in 2000 burst 3 on side fixed 6 "
+                           "dead letters 7, 1048576\n"
+                           "pool all size 2 in 2..6 clamps 1 limit 9 bytes 2097152 route 1\n"
+                           "  remove 1 in 13000 manager 1 on default dead letters 7, 1048576\n"
+                           "  opens in 14000 at least 1 scales 1 leases 0\n"
+                           "  events 1 to all 1 use changeling.pass fixed 3 redeliver 2 "
+                           "restart 3 within 11000 backoff 2000..7000 then 1\n"
+                           "  output to nest when full 2 rate 9 in 1000 burst 1\n"
+                           "  worker limit 9 bytes 2097152 on side\n"
+                           "  worker limit 9 bytes 2097152 on side\n"
+                           "pool nest size 0 in 0..0 clamps 0 limit 0 bytes 0 route 2\n"
+                           "  remove 0 in 0 manager 1 on default dead letters 7, 1048576\n"
+                           "  opens in 0 at least 0 scales 0 leases 0\n"
+                           "  events 2 to all 0 restart 2 within 12000 backoff 1000..3000 then 0\n"
+                           "pool nest/m size 1 in 0..0 clamps 0 limit 64 bytes 0 route 4\n"
+                           "  remove 0 in 30000 manager 0 on default dead letters 7, 1048576\n"
+                           "  opens in 10000 at least 65536 scales 0 leases 1\n"
+                           "  events 0 to all 0 use changeling.worker fixed 1 redeliver 0 "
+                           "restart 5 within 10000 backoff 100..10000 then 0\n"
+                           "  output to - when full 0 rate 0 in 0 burst 0\n"
+                           "  worker limit 64 bytes 0 on default\n";
 
 /* promise C12 */
 static void test_what_the_file_says_is_in_force_from_the_start(void)
@@ -269,98 +262,56 @@ static void test_what_a_reload_says_is_in_force_after_it(void)
     finish(&f);
 }
 
-/* --- choices ---------------------------------------------------------------------------------- */
-
-/* The choices of one key, and the number of each in the runtime. */
-struct key {
-    const char *before; /* the lines of the pool around the choice */
-    const char *after;
-    const char *choices[16];
-    uint32_t (*in_force)(struct pool *pool);
-};
-
-static uint32_t route_of(struct pool *pool)
-{
-    return atomic_load(&pool->route);
-}
-
-static uint32_t removal_of(struct pool *pool)
-{
-    return (uint32_t)pool->settings.remove.mode;
-}
-
-static uint32_t then_of(struct pool *pool)
-{
-    return (uint32_t)pool->spec->restart.then;
-}
-
-static uint32_t fullness_of(struct pool *pool)
-{
-    return (uint32_t)atomic_load(&outlet_present(&pool->outlets)->wiring)->bindings[0].when_full;
-}
+/* --- what happens at a full target ------------------------------------------------------------ */
 
 #define WORD(name, number, word) [number] = (word),
-static const struct key keys[] = {
-    { "route: ", "", { WEIR_ROUTE_LIST(WORD) }, route_of },
-    { "remove: {mode: ", "}", { WEIR_REMOVE_LIST(WORD) }, removal_of },
-    { "restart: {then: ", "}", { "keep_trying", "stop", "escalate" }, then_of },
-    { "outputs: {out: {to: end, when_full: ", "}}", { WEIR_FULL_LIST(WORD) }, fullness_of },
-};
+static const char *const fullness[] = { WEIR_FULL_LIST(WORD) };
 #undef WORD
+#define FULLNESS (uint32_t)(sizeof fullness / sizeof fullness[0])
 
-static uint32_t count_of(const struct key *key)
-{
-    uint32_t count = 0;
-
-    while (key->choices[count])
-        count++;
-    return count;
-}
-
-/* Pool K of a key has its choice number K + `turn`, round. */
-static void write_choices(char *text, size_t size, uint32_t turn)
+/* Source V, and pool V by its output, have the choice number V + `turn`, round. */
+static void write_fullness(char *text, size_t size, uint32_t turn)
 {
     FILE *out = fmemopen(text, size, "w");
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-    fprintf(out, HEAD "}\npools:\n  end: {use: changeling.worker, size: 1}\n");
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        for (uint32_t i = 0; i < count_of(&keys[k]); i++) {
-            const char *choice = keys[k].choices[(i + turn) % count_of(&keys[k])];
-
-            fprintf(out, "  p%zu-%u: {use: changeling.worker, size: 1, %s%s%s}\n", k, i,
-                    keys[k].before, choice, keys[k].after);
-        }
+    fprintf(out, HEAD "}\nsources:\n");
+    for (uint32_t i = 0; i < FULLNESS; i++)
+        fprintf(out, "  s%u: {use: changeling.source, to: end, when_full: %s}\n", i,
+                fullness[(i + turn) % FULLNESS]);
+    fprintf(out, "pools:\n  end: {use: changeling.worker, size: 1}\n");
+    for (uint32_t i = 0; i < FULLNESS; i++)
+        fprintf(out,
+                "  p%u: {use: changeling.worker, size: 1, outputs: {out: {to: end, when_full: "
+                "%s}}}\n",
+                i, fullness[(i + turn) % FULLNESS]);
     fclose(out);
 }
 
-static void expect_choices(struct fixture *f, uint32_t turn)
+static uint32_t fullness_of(struct wiring_slot *slot)
 {
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        for (uint32_t i = 0; i < count_of(&keys[k]); i++) {
-            struct pool *pool;
-            char path[16];
-
-            (void)snprintf(path, sizeof path, "p%zu-%u", k, i);
-            pool = hosted_pool(&f->hosted, path);
-            CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
-            CU_ASSERT_EQUAL(keys[k].in_force(pool), (i + turn) % count_of(&keys[k]));
-        }
+    return (uint32_t)atomic_load(&slot->wiring)->bindings[0].when_full;
 }
 
 /* promises C12 and R3 */
-static void test_each_choice_is_in_force(void)
+static void test_each_choice_at_a_full_target_is_in_force(void)
 {
     struct fixture f;
     char text[4096];
 
-    write_choices(text, sizeof text, 0);
-    begin(&f, text);
-    expect_choices(&f, 0);
-    for (uint32_t turn = 1; turn < 6; turn++) {
-        write_choices(text, sizeof text, turn);
-        reload_to(&f, text);
-        expect_choices(&f, turn);
+    for (uint32_t turn = 0; turn <= FULLNESS; turn++) {
+        write_fullness(text, sizeof text, turn);
+        if (turn == 0)
+            begin(&f, text);
+        else
+            reload_to(&f, text);
+        for (uint32_t i = 0; i < FULLNESS; i++) {
+            struct source *source = f.hosted.assembly.sources[i];
+            struct pool *pool = f.hosted.assembly.pools[i + 1];
+
+            CU_ASSERT_EQUAL(fullness_of(&source->wiring), (i + turn) % FULLNESS);
+            CU_ASSERT_EQUAL(fullness_of(outlet_present(&pool->outlets)), (i + turn) % FULLNESS);
+        }
     }
     finish(&f);
 }
@@ -370,7 +321,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "from the start", test_what_the_file_says_is_in_force_from_the_start },
         { "after a reload", test_what_a_reload_says_is_in_force_after_it },
-        { "each choice", test_each_choice_is_in_force },
+        { "a full target", test_each_choice_at_a_full_target_is_in_force },
         CU_TEST_INFO_NULL,
     };
 

@@ -28,7 +28,9 @@ void rig_init_still(struct rig *rig, uint32_t threads, uint32_t budget)
 
     atomic_init(&rig->now_ns, START_NS);
     must(runtime_create(&options, &rig->runtime) == 0);
-    must(runtime_add_dispatcher(rig->runtime, "default", threads, budget, &rig->dispatcher) == 0);
+    must(runtime_add_dispatcher(rig->runtime, "default", threads,
+                                &(struct dispatcher_policy){ .budget = budget },
+                                &rig->dispatcher) == 0);
 }
 
 void rig_init(struct rig *rig, uint32_t threads, uint32_t budget)
