@@ -16,22 +16,26 @@ void child_init(struct child *child)
 
 /* --- starting --------------------------------------------------------------------------------- */
 
-static void close_all(const int *descriptors, size_t count)
+static void close_moved(const int *descriptors, const int *moved, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        (void)close(descriptors[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (moved[i] != descriptors[i])
+            (void)close(moved[i]);
+    }
 }
 
-/* Duplicates with numbers that no descriptor of the child has: dup2 would overwrite one with the
+/* A descriptor with the number of one of the child is duplicated: dup2 would overwrite one with the
  * other. */
 static int move_up(const int *descriptors, size_t count, int *out_moved)
 {
     for (size_t i = 0; i < count; i++) {
-        out_moved[i] = fcntl(descriptors[i], F_DUPFD_CLOEXEC, (int)CHILD_DESCRIPTORS_MAX);
+        out_moved[i] = descriptors[i] < (int)count
+                           ? fcntl(descriptors[i], F_DUPFD_CLOEXEC, (int)count)
+                           : descriptors[i];
         if (out_moved[i] < 0) {
             int error = errno;
 
-            close_all(out_moved, i);
+            close_moved(descriptors, out_moved, i);
             return error;
         }
     }
@@ -101,7 +105,7 @@ int child_start(struct child *child, const struct child_plan *plan, char *const 
         return error;
     child_init(child);
     error = spawn(&child->process, plan, arguments, moved, count);
-    close_all(moved, count);
+    close_moved(descriptors, moved, count);
     if (error != 0) {
         child->process = 0;
         return error;
@@ -138,14 +142,11 @@ bool child_has_ended(const struct child *child, struct child_end *out_end)
     return true;
 }
 
-/* After SIGKILL a process ends soon, unless it waits for a device. */
-static bool wait_for_end(const struct child *child, int wait_ms)
+bool child_wait(const struct child *child, int wait_ms)
 {
     struct pollfd end = { .fd = child->descriptor, .events = POLLIN };
     int ready;
 
-    if (child->descriptor < 0)
-        return true;
     do
         ready = poll(&end, 1, wait_ms);
     while (ready < 0 && errno == EINTR);
@@ -159,7 +160,8 @@ bool child_reap(struct child *child, int wait_ms)
     if (child->process <= 0)
         return true;
     child_signal(child, SIGKILL);
-    ended = wait_for_end(child, wait_ms);
+    /* After SIGKILL a process ends soon, unless it waits for a device. */
+    ended = child->descriptor < 0 || wait_ms < 0 || child_wait(child, wait_ms);
     while (ended && waitpid(child->process, NULL, 0) < 0 && errno == EINTR)
         continue;
     if (child->descriptor >= 0)

@@ -49,12 +49,15 @@ int child_start(struct child *child, const struct child_plan *plan, char *const 
 /* Sends a signal to the whole group. No effect without a child. */
 void child_signal(const struct child *child, int signal_number);
 
+/* Waits for `wait_ms` at most. True: the process has ended. */
+bool child_wait(const struct child *child, int wait_ms);
+
 /* True when the process has ended; it is not reaped yet. */
 bool child_has_ended(const struct child *child, struct child_end *out_end);
 
 /*
  * Kills what is left of the group and reaps the process. The process has ended, or ends by the
- * signal within `wait_ms`. False: it has not ended by then, and becomes a zombie later. No effect
+ * signal within `wait_ms`; a negative number waits without a limit. False: it has not ended by then, and becomes a zombie later. No effect
  * without a child.
  */
 bool child_reap(struct child *child, int wait_ms);

@@ -14,12 +14,11 @@ void inbox_init(struct inbox *inbox)
     stream_init(&inbox->stream);
 }
 
-int inbox_open(struct weir_self *self, struct inbox *inbox, size_t json_max, weir_ready *ready,
-               int *out_writer)
+int inbox_open(struct inbox *inbox, size_t json_max, int *out_writer)
 {
     inbox_init(inbox);
     inbox->json_max = json_max;
-    return stream_open(self, &inbox->stream, ready, out_writer);
+    return stream_open(&inbox->stream, out_writer);
 }
 
 void inbox_close(struct weir_self *self, struct inbox *inbox)

@@ -40,8 +40,7 @@ struct inbox {
 void inbox_init(struct inbox *inbox);
 /* As stream_open. `json_max`: bytes of the longest line of JSON; 0: the frames are those of
  * frame.h. */
-int inbox_open(struct weir_self *self, struct inbox *inbox, size_t json_max, weir_ready *ready,
-               int *out_writer);
+int inbox_open(struct inbox *inbox, size_t json_max, int *out_writer);
 /* Legal when none is open. */
 void inbox_close(struct weir_self *self, struct inbox *inbox);
 

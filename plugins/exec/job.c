@@ -74,35 +74,13 @@ static int open_input(const char *data, size_t size, bool has_input)
     return -error;
 }
 
-static int watch_end(struct weir_self *self, struct job *job, const struct job_calls *calls)
+static int open_streams(struct job *job, int *out_descriptors)
 {
-    int status = weir_watch(self, job->child.descriptor, WEIR_READABLE, calls->ended, NULL, NULL);
-
-    return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
-}
-
-/* Takes none of the descriptors: input, output, errors of the command. */
-static int start_child(struct weir_self *self, struct job *job, const struct child_plan *plan,
-                       char *const *arguments, const int *descriptors,
-                       const struct job_calls *calls)
-{
-    int error = child_start(&job->child, plan, arguments, descriptors, 3);
-
-    if (error == 0)
-        error = watch_end(self, job, calls);
-    if (error != 0)
-        (void)child_reap(&job->child, END_WAIT_MS);
-    return error;
-}
-
-static int open_streams(struct weir_self *self, struct job *job, const struct job_calls *calls,
-                        int *out_descriptors)
-{
-    int error = stream_open(self, &job->output, calls->output, &out_descriptors[1]);
+    int error = stream_open(&job->output, &out_descriptors[1]);
 
     if (error != 0)
         return error;
-    error = stream_open(self, &job->errors, calls->errors, &out_descriptors[2]);
+    error = stream_open(&job->errors, &out_descriptors[2]);
     if (error != 0)
         (void)close(out_descriptors[1]);
     return error;
@@ -120,8 +98,7 @@ static void forget_output(struct job *job)
 }
 
 int job_start(struct weir_self *self, struct job *job, const struct child_plan *plan,
-              char *const *arguments, const char *input, size_t size, bool has_input,
-              const struct job_calls *calls)
+              char *const *arguments, const char *input, size_t size, bool has_input)
 {
     int descriptors[3];
     int error;
@@ -131,15 +108,44 @@ int job_start(struct weir_self *self, struct job *job, const struct child_plan *
     descriptors[0] = open_input(input, size, has_input);
     if (descriptors[0] < 0)
         return -descriptors[0];
-    error = open_streams(self, job, calls, descriptors);
+    error = open_streams(job, descriptors);
     if (error == 0) {
-        error = start_child(self, job, plan, arguments, descriptors, calls);
+        error = child_start(&job->child, plan, arguments, descriptors, 3);
         (void)close(descriptors[1]);
         (void)close(descriptors[2]);
     }
     (void)close(descriptors[0]);
     if (error != 0)
         close_streams(self, job);
+    return error;
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+bool job_wait(const struct job *job, int wait_ms, struct child_end *out_end)
+{
+    return child_wait(&job->child, wait_ms) && child_has_ended(&job->child, out_end);
+}
+
+static int watch_end(struct weir_self *self, struct job *job, const struct job_calls *calls)
+{
+    int status = weir_watch(self, job->child.descriptor, WEIR_READABLE, calls->ended, NULL, NULL);
+
+    return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
+}
+
+int job_watch(struct weir_self *self, struct job *job, const struct job_calls *calls)
+{
+    int error = stream_watch(self, &job->output, calls->output);
+
+    if (error == 0)
+        error = stream_watch(self, &job->errors, calls->errors);
+    if (error == 0)
+        error = watch_end(self, job, calls);
+    if (error != 0) {
+        (void)child_reap(&job->child, END_WAIT_MS);
+        close_streams(self, job);
+    }
     return error;
 }
 
@@ -203,13 +209,13 @@ bool job_on_output(struct weir_self *self, struct job *job, const struct job_cal
     return !is_spoiled(job);
 }
 
-static ssize_t read_errors(struct weir_self *self, struct job *job)
+static ssize_t read_errors(struct weir_self *self, struct job *job, long long process)
 {
     char text[READ_SIZE];
     ssize_t got = stream_read(&job->errors, text, sizeof text);
 
     if (got > 0)
-        words_add(self, &job->words, job->child.process, text, (size_t)got);
+        words_add(self, &job->words, process, text, (size_t)got);
     return got;
 }
 
@@ -217,7 +223,7 @@ static ssize_t read_errors(struct weir_self *self, struct job *job)
 void job_on_errors(struct weir_self *self, struct job *job, const struct job_calls *calls)
 {
     stream_fired(&job->errors);
-    if (read_errors(self, job) != 0)
+    if (read_errors(self, job, job->child.process) != 0)
         (void)stream_watch(self, &job->errors, calls->errors);
 }
 
@@ -232,7 +238,7 @@ bool job_on_ended(struct weir_self *self, struct job *job, const struct job_call
     return false;
 }
 
-static void read_rest(struct weir_self *self, struct job *job)
+static void read_rest(struct weir_self *self, struct job *job, long long process)
 {
     bool at_end = false;
 
@@ -241,7 +247,7 @@ static void read_rest(struct weir_self *self, struct job *job)
             break;
     }
     for (uint32_t i = 0; i < LAST_READS_MAX; i++) {
-        if (read_errors(self, job) <= 0)
+        if (read_errors(self, job, process) <= 0)
             break;
     }
 }
@@ -250,9 +256,9 @@ void job_end(struct weir_self *self, struct job *job)
 {
     long long process = job->child.process;
 
-    child_signal(&job->child, SIGKILL);
-    read_rest(self, job);
-    words_end(self, &job->words, process);
+    /* The group is killed first: no process of it writes any more. */
     (void)child_reap(&job->child, -1);
+    read_rest(self, job, process);
+    words_end(self, &job->words, process);
     close_streams(self, job);
 }

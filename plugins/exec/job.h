@@ -1,7 +1,8 @@
 /*
  * job.h - one run of a command: the process, its payload, and its output.
  *
- * Life: job_init .. job_finish; in between job_start .. job_end for each run. Not synchronised. The
+ * Life: job_init .. job_finish; in between job_start, job_wait or job_watch, .., job_end for each
+ * run. Not synchronised. The
  * payload is a file in memory: the command may read it, seek in it, or ignore it, and the worker
  * never waits for the command to read.
  */
@@ -39,8 +40,13 @@ bool job_finish(struct weir_self *self, struct job *job);
 /* Starts the command. `has_input` = false: its standard input is empty. Returns 0 or an errno; then
  * nothing runs. Borrows. */
 int job_start(struct weir_self *self, struct job *job, const struct child_plan *plan,
-              char *const *arguments, const char *input, size_t size, bool has_input,
-              const struct job_calls *calls);
+              char *const *arguments, const char *input, size_t size, bool has_input);
+
+/* Waits for `wait_ms` at most, without reading: the output stays in the pipe. True: the process has
+ * ended. */
+bool job_wait(const struct job *job, int wait_ms, struct child_end *out_end);
+/* Watches the process and its output. Returns 0, or an errno; then the command is killed. */
+int job_watch(struct weir_self *self, struct job *job, const struct job_calls *calls);
 
 /* For `ended`: true when the process has ended. Otherwise it watches again, or returns false for
  * good when that is not possible: job_end waits. */

@@ -36,20 +36,28 @@ static int watch_end(struct weir_self *self, struct peer *peer, const struct pee
     return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
 }
 
+static int watch(struct weir_self *self, struct peer *peer, const struct peer_calls *calls)
+{
+    int error = stream_watch(self, &peer->prints, calls->prints);
+
+    if (error == 0)
+        error = stream_watch(self, &peer->inbox.stream, calls->frames);
+    return error == 0 ? watch_end(self, peer, calls) : error;
+}
+
 /* Fills `ends`, each of which the caller closes unless it is -1. */
-static int open_ends(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
-                     int *ends)
+static int open_ends(struct peer *peer, int *ends)
 {
     int error;
 
     ends[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (ends[0] < 0)
         return errno;
-    error = stream_open(self, &peer->prints, calls->prints, &ends[1]);
+    error = stream_open(&peer->prints, &ends[1]);
     if (error == 0)
         error = outbox_open(&peer->outbox, peer->json_max > 0, &ends[3]);
     if (error == 0)
-        error = inbox_open(self, &peer->inbox, peer->json_max, calls->frames, &ends[4]);
+        error = inbox_open(&peer->inbox, peer->json_max, &ends[4]);
     ends[2] = ends[1];
     return error;
 }
@@ -66,14 +74,14 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
                char *const *arguments, const struct peer_calls *calls)
 {
     int ends[DESCRIPTORS] = { -1, -1, -1, -1, -1 };
-    int error = open_ends(self, peer, calls, ends);
+    int error = open_ends(peer, ends);
 
     words_begin(&peer->words);
     if (error == 0)
         error = child_start(&peer->child, plan, arguments, ends, DESCRIPTORS);
     close_ends(ends);
     if (error == 0)
-        error = watch_end(self, peer, calls);
+        error = watch(self, peer, calls);
     if (error != 0)
         (void)peer_finish(self, peer);
     return error;

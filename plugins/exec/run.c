@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,11 @@
 /* Before another try to send the output, or to start a command. */
 #define AGAIN_MS 100u
 #define START_AGAIN_MS 1000u
+/* `handle` waits so long for a command that is expected to be brief: most small programs end within
+ * a millisecond, also when each CPU runs two of them. */
+#define BRIEF_MS 2
+/* Fits into every pipe, so that a command that writes as much does not wait for a reader. */
+#define BRIEF_OUTPUT_MAX PIPE_BUF
 
 enum input_choice {
     INPUT_AUTO,
@@ -69,6 +75,7 @@ struct run {
     const struct weir_message *kept; /* in any phase but IDLE */
     const char *cause;               /* why it is stopped; static */
     bool timed_out;
+    bool is_brief;     /* expected of the next command, since the last one was */
     uint64_t began;    /* of the command: weir_now_ms */
     uint64_t deadline; /* RUNNING: of the time-out, 0 = none; STOPPING: of the grace */
     uint64_t timer;    /* 0 = none */
@@ -151,11 +158,13 @@ static void look_at_running(struct weir_self *self, struct run *state)
     }
 }
 
-static void deliver(struct weir_self *self, struct run *state);
+static void settle(struct weir_self *self, const struct weir_message *kept, int verdict);
+static int deliver(struct weir_self *self, struct run *state);
 
 static void look(struct weir_self *self, void *memory, void *context)
 {
     struct run *state = memory;
+    const struct weir_message *kept = state->kept;
 
     (void)context;
     state->timer = 0;
@@ -165,26 +174,18 @@ static void look(struct weir_self *self, void *memory, void *context)
         state->phase = KILLED;
         child_signal(&state->job.child, SIGKILL);
     } else if (state->phase == SENDING) {
-        deliver(self, state);
+        settle(self, kept, deliver(self, state));
         return;
     }
     if (state->phase == RUNNING || state->phase == STOPPING)
         look_after(self, state, time_to_look(self, state));
 }
 
-static void cancel_timer(struct weir_self *self, struct run *state)
-{
-    if (state->timer)
-        (void)weir_cancel_timer(self, state->timer);
-    state->timer = 0;
-}
-
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-static void settle(struct weir_self *self, struct run *state, int verdict)
+/* The message is in hand no more. Returns the verdict. */
+static int conclude(struct weir_self *self, struct run *state, int verdict)
 {
-    const struct weir_message *kept = state->kept;
-
     state->kept = NULL;
     state->phase = IDLE;
     state->count_done += verdict == WEIR_DONE;
@@ -192,7 +193,7 @@ static void settle(struct weir_self *self, struct run *state, int verdict)
     weir_progress(self, "commands", state->count_done, 0);
     if (verdict == WEIR_RETRY)
         weir_retry_after(self, state->settings->retry_after);
-    (void)weir_settle(self, kept, verdict);
+    return verdict;
 }
 
 /* Returns owned; NULL when memory is out. */
@@ -235,28 +236,29 @@ static int send_output(struct weir_self *self, struct run *state)
     return is_request && status != WEIR_ENOMEM ? 0 : status;
 }
 
-/* The command is done, and is not run again because its output has no room: the output waits. */
-static void deliver(struct weir_self *self, struct run *state)
+/* The command is done, and is not run again because its output has no room: the output waits, and
+ * the verdict is WEIR_KEEP. */
+static int deliver(struct weir_self *self, struct run *state)
 {
     int status = send_output(self, state);
 
-    if (status == 0) {
-        settle(self, state, WEIR_DONE);
-        return;
-    }
+    if (status == 0)
+        return conclude(self, state, WEIR_DONE);
     state->phase = SENDING;
     if (status == WEIR_EFULL || status == WEIR_ENOMEM)
         look_after(self, state, AGAIN_MS);
     if (state->timer)
-        return;
+        return WEIR_KEEP;
     weir_reason(self, "output: %s", weir_status_text(status));
-    settle(self, state, WEIR_REJECT);
+    return conclude(self, state, WEIR_REJECT);
 }
 
-static void settle_stopped(struct weir_self *self, struct run *state)
+static int conclude_stopped(struct weir_self *self, struct run *state)
 {
+    bool again = state->timed_out && state->retry.by_timeout;
+
     weir_reason(self, "%s", state->cause);
-    settle(self, state, state->timed_out && state->retry.by_timeout ? WEIR_RETRY : WEIR_REJECT);
+    return conclude(self, state, again ? WEIR_RETRY : WEIR_REJECT);
 }
 
 /* 0 stands for an end that something else in the program has taken note of. */
@@ -267,20 +269,18 @@ static const char *signal_name(int number)
     return name ? name : "?";
 }
 
-static void settle_ended(struct weir_self *self, struct run *state, const struct child_end *end)
+static int conclude_ended(struct weir_self *self, struct run *state, const struct child_end *end)
 {
     bool done = end->by_signal ? state->done.by_signal : state->done.codes[end->number & 0xff];
     bool again = end->by_signal ? state->retry.by_signal : state->retry.codes[end->number & 0xff];
 
-    if (done) {
-        deliver(self, state);
-        return;
-    }
+    if (done)
+        return deliver(self, state);
     if (end->by_signal)
         weir_reason(self, "signal %d (%s)", end->number, signal_name(end->number));
     else
         weir_reason(self, "exit code %d", end->number);
-    settle(self, state, again ? WEIR_RETRY : WEIR_REJECT);
+    return conclude(self, state, again ? WEIR_RETRY : WEIR_REJECT);
 }
 
 static void spoil(struct weir_self *self, struct run *state)
@@ -288,6 +288,34 @@ static void spoil(struct weir_self *self, struct run *state)
     if (state->phase == RUNNING)
         stop(self, state,
              state->job.too_large ? "more output than output_max" : "no memory for the output");
+}
+
+static void cancel_timer(struct weir_self *self, struct run *state)
+{
+    if (state->timer)
+        (void)weir_cancel_timer(self, state->timer);
+    state->timer = 0;
+}
+
+/* The process has ended. Returns the verdict. */
+static int end_run(struct weir_self *self, struct run *state, const struct child_end *how)
+{
+    job_end(self, &state->job);
+    cancel_timer(self, state);
+    state->is_brief = weir_now_ms(self) - state->began <= BRIEF_MS &&
+                      state->job.size <= BRIEF_OUTPUT_MAX;
+    if (state->phase == RUNNING && (state->job.too_large || state->job.no_memory))
+        spoil(self, state);
+    if (state->phase == RUNNING)
+        return conclude_ended(self, state, how);
+    return conclude_stopped(self, state);
+}
+
+/* Settles the message unless it still waits. */
+static void settle(struct weir_self *self, const struct weir_message *kept, int verdict)
+{
+    if (verdict != WEIR_KEEP)
+        (void)weir_settle(self, kept, verdict);
 }
 
 /* --- watches ---------------------------------------------------------------------------------- */
@@ -329,21 +357,14 @@ static void on_ended(struct weir_self *self, void *memory, void *context, int de
                      int readiness)
 {
     struct run *state = memory;
-    struct child_end end;
+    const struct weir_message *kept = state->kept;
+    struct child_end how;
 
     (void)context;
     (void)descriptor;
     (void)readiness;
-    if (!job_on_ended(self, &state->job, &calls, &end))
-        return;
-    job_end(self, &state->job);
-    cancel_timer(self, state);
-    if (state->phase == RUNNING && (state->job.too_large || state->job.no_memory))
-        spoil(self, state);
-    if (state->phase == RUNNING)
-        settle_ended(self, state, &end);
-    else
-        settle_stopped(self, state);
+    if (job_on_ended(self, &state->job, &calls, &how))
+        settle(self, kept, end_run(self, state, &how));
 }
 
 /* --- a message -------------------------------------------------------------------------------- */
@@ -358,7 +379,7 @@ static int start(struct weir_self *self, struct run *state, const struct weir_me
         return ENOMEM;
     variables_set(&state->program.variables, message);
     error = job_start(self, &state->job, &state->program.plan, arguments, payload, size,
-                      state->has_input, &calls);
+                      state->has_input);
     free(arguments);
     return error;
 }
@@ -384,6 +405,32 @@ static int refuse(struct weir_self *self, int error)
     }
 }
 
+/* A watched command costs two more changes of threads. */
+static bool wait_if_brief(const struct run *state, struct child_end *out_how)
+{
+    bool waits = state->is_brief && (!state->deadline || state->settings->timeout > BRIEF_MS);
+
+    return waits && job_wait(&state->job, BRIEF_MS, out_how);
+}
+
+/* The command runs. Returns the verdict. */
+static int go_on(struct weir_self *self, struct run *state)
+{
+    struct child_end how;
+    int error;
+
+    if (wait_if_brief(state, &how))
+        return end_run(self, state, &how);
+    error = job_watch(self, &state->job, &calls);
+    if (error != 0) {
+        state->kept = NULL;
+        state->phase = IDLE;
+        return refuse(self, error);
+    }
+    look_after(self, state, time_to_look(self, state));
+    return WEIR_KEEP;
+}
+
 static int run_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct run *state = memory;
@@ -404,8 +451,7 @@ static int run_handle(struct weir_self *self, void *memory, const struct weir_me
     state->timed_out = false;
     state->began = weir_now_ms(self);
     state->deadline = state->settings->timeout ? state->began + state->settings->timeout : 0;
-    look_after(self, state, time_to_look(self, state));
-    return WEIR_KEEP;
+    return go_on(self, state);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */

@@ -17,19 +17,19 @@ int stream_watch(struct weir_self *self, struct stream *stream, weir_ready *read
     return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
 }
 
-int stream_open(struct weir_self *self, struct stream *stream, weir_ready *ready, int *out_writer)
+int stream_open(struct stream *stream, int *out_writer)
 {
     int ends[2], error;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return errno;
-    stream->descriptor = ends[0];
-    error = fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 ? errno : stream_watch(self, stream, ready);
-    if (error != 0) {
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+        error = errno;
+        (void)close(ends[0]);
         (void)close(ends[1]);
-        stream_close(self, stream);
         return error;
     }
+    stream->descriptor = ends[0];
     *out_writer = ends[1];
     return 0;
 }

@@ -20,15 +20,15 @@ struct stream {
 };
 
 void stream_init(struct stream *stream);
-/* Makes a pipe and watches it. `out_writer` is the end for the child: owned by the caller. Returns
- * 0 or an errno. */
-int stream_open(struct weir_self *self, struct stream *stream, weir_ready *ready, int *out_writer);
+/* Makes a pipe. `out_writer` is the end for the child: owned by the caller. Returns 0 or an
+ * errno. */
+int stream_open(struct stream *stream, int *out_writer);
 /* Ends the watch and closes the pipe. Legal when none is open. */
 void stream_close(struct weir_self *self, struct stream *stream);
 
 /* To be called first in `ready`: the watch has fired. */
 void stream_fired(struct stream *stream);
-/* Watches again. A failure is an errno. */
+/* Watches, also again after it has fired. Returns 0 or an errno. */
 int stream_watch(struct weir_self *self, struct stream *stream, weir_ready *ready);
 /* Bytes read; 0 at the end; -1 when nothing can be read now. */
 ssize_t stream_read(const struct stream *stream, void *to, size_t size);
