@@ -81,8 +81,10 @@ static struct message *make_next(struct shipment *shipment, struct executor *exe
     if (message)
         return message;
     message = message_create(&executor->cache, shipment->runtime->task_tag, sizeof *what->calls);
-    if (message)
-        memcpy(message->public.data, &what->calls[shipment->taken], sizeof *what->calls);
+    if (!message)
+        return NULL;
+    memcpy(message->public.data, &what->calls[shipment->taken], sizeof *what->calls);
+    message->public.reserved |= MESSAGE_TASK;
     return message;
 }
 

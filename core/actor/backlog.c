@@ -8,6 +8,7 @@
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
+#include "actor/unpack.h"
 
 #define NS_PER_MS 1000000u
 
@@ -103,7 +104,7 @@ static struct message *take_backlog(struct actor *actor)
         note_retries(actor);
     }
     if (!message)
-        return mailbox_pop(&actor->mailbox);
+        return unpack(actor->executor, mailbox_pop(&actor->mailbox));
     settle_unhold(actor);
     return message;
 }
@@ -169,7 +170,7 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most,
     uint32_t taken = 0;
 
     while (taken < most && may_deal_next(actor)) {
-        struct message *message = mailbox_pop(&actor->mailbox);
+        struct message *message = unpack(actor->executor, mailbox_pop(&actor->mailbox));
 
         if (!message)
             break; /* a sender is linking another one behind it */

@@ -2,17 +2,63 @@
 
 #include "actor/lifecycle.h"
 #include "message/control_queue.h"
+#include "message/packed.h"
+
+/* Below it a task takes memory that its sender has used before. */
+#define LONG 256 /* messages */
+
+/* True when many messages wait. Relaxed: nothing follows from it but a choice. */
+static bool is_long(const struct mailbox *mailbox)
+{
+    uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_relaxed);
+    uint32_t head = atomic_load_explicit(&mailbox->head, memory_order_relaxed);
+
+    return (int32_t)((uint32_t)word - head) > LONG;
+}
+
+static inline int push(struct actor *actor, uint32_t serial, struct executor *executor,
+                       struct message *message, bool *out_woke)
+{
+    int status = mailbox_push(&actor->mailbox, serial, message, out_woke);
+
+    if (status == 0 && *out_woke)
+        actor_wake(actor, executor);
+    return status;
+}
+
+/* A task behind many messages waits packed; the sender keeps the memory for its next task. */
+__attribute__((noinline)) static int push_task(struct actor *actor, uint32_t serial,
+                                               struct executor *executor, struct message *message,
+                                               bool *out_woke)
+{
+    struct message *packed = NULL;
+    int status;
+
+    if (is_long(&actor->mailbox))
+        packed = packed_make(&executor->cache.packing, message);
+    if (!packed)
+        return push(actor, serial, executor, message, out_woke);
+    status = push(actor, serial, executor, packed, out_woke);
+    if (status == 0)
+        message_destroy(&executor->cache, message);
+    else
+        packed_drop(packed);
+    return status;
+}
+
+static inline int deliver_normal(struct actor *actor, uint32_t serial, struct executor *executor,
+                                 struct message *message, bool *out_woke)
+{
+    message->public.lane = WEIR_NORMAL;
+    if (__builtin_expect(message->public.reserved & MESSAGE_TASK, false))
+        return push_task(actor, serial, executor, message, out_woke);
+    return push(actor, serial, executor, message, out_woke);
+}
 
 int deliver_woke(struct actor *actor, uint32_t serial, struct executor *executor,
                  struct message *message, bool *out_woke)
 {
-    int status;
-
-    message->public.lane = WEIR_NORMAL;
-    status = mailbox_push(&actor->mailbox, serial, message, out_woke);
-    if (status == 0 && *out_woke)
-        actor_wake(actor, executor);
-    return status;
+    return deliver_normal(actor, serial, executor, message, out_woke);
 }
 
 int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
@@ -20,7 +66,7 @@ int deliver(struct actor *actor, uint32_t serial, struct executor *executor,
 {
     bool woke;
 
-    return deliver_woke(actor, serial, executor, message, &woke);
+    return deliver_normal(actor, serial, executor, message, &woke);
 }
 
 int deliver_under_lease(struct actor *actor, uint32_t serial, struct executor *executor,

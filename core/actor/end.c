@@ -18,6 +18,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/slots.h"
+#include "actor/unpack.h"
 #include "actor/watched.h"
 #include "message/control_queue.h"
 
@@ -209,7 +210,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         free_queue(queues[i], executor);
     link_free_all(actor, executor);
-    while ((message = mailbox_pop(&actor->mailbox)))
+    while ((message = unpack(executor, mailbox_pop(&actor->mailbox))))
         message_destroy(&executor->cache, message);
     message = control_queue_take(&actor->mailbox, &signals);
     while (message) {

@@ -21,6 +21,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/spawn.h"
+#include "actor/unpack.h"
 #include "actor/verdict.h"
 #include "actor/wanted.h"
 
@@ -66,7 +67,7 @@ static struct message *take_normal(struct actor *actor, struct turn_context *con
         settle_unhold(actor);
         return message;
     }
-    message = mailbox_pop(&actor->mailbox);
+    message = unpack(actor->executor, mailbox_pop(&actor->mailbox));
     if (message) {
         context->credit.places++;
         return message;
@@ -400,17 +401,19 @@ static inline bool becomes_plain(struct actor *actor)
 
 /* Flags of messages that only `give` handles; flags that are checked before a handler. */
 #define OF_GIVE (MESSAGE_LEASED | MESSAGE_TAKE | MESSAGE_OUTSIDE_LEDGER)
-#define SPECIAL (MESSAGE_EXPIRES | MESSAGE_ORIGIN | OF_GIVE)
+#define SPECIAL (MESSAGE_EXPIRES | MESSAGE_ORIGIN | MESSAGE_PACKED | OF_GIVE)
 
-/* True when a message with a flag of SPECIAL is handled as any other. False: the message was taken,
- * because it is not wanted any more or belongs to a lease. */
-__attribute__((noinline)) static bool is_usual(struct actor *actor, struct message *message,
-                                               struct turn_context *context)
+/* Takes a message with a flag of SPECIAL, and returns it if it is handled as any other. NULL: it is
+ * not wanted any more, or belongs to a lease. */
+__attribute__((noinline)) static struct message *take_usual(struct actor *actor,
+                                                            struct message *message,
+                                                            struct turn_context *context)
 {
+    message = unpack(actor->executor, message);
     if (!(message->public.reserved & OF_GIVE) && wanted_status(actor, message) == 0)
-        return true;
+        return message;
     give(actor, message, context);
-    return false;
+    return NULL;
 }
 
 /*
@@ -423,12 +426,13 @@ static inline bool run_plain(struct actor *actor, struct turn_context *context)
 {
     struct executor *executor = actor->executor;
     const uint32_t batch = mailbox_batch(&actor->mailbox);
-    struct message *message;
+    struct message *taken;
     uint32_t owed = 0;
 
     actor->high_streak = 0;
     do {
-        message = mailbox_take(&actor->mailbox);
+        struct message *message = taken = mailbox_take(&actor->mailbox);
+
         if (!message)
             break;
         context->credit.places++;
@@ -438,8 +442,11 @@ static inline bool run_plain(struct actor *actor, struct turn_context *context)
             if (actor->place)
                 credit_unmark(&context->credit, actor);
         }
-        if (message->public.reserved & SPECIAL && !is_usual(actor, message, context))
-            continue;
+        if (message->public.reserved & SPECIAL) {
+            message = take_usual(actor, message, context);
+            if (!message)
+                continue;
+        }
         context->handled++;
         publish(actor, message);
         handling_run_plain(actor, message);
@@ -447,8 +454,8 @@ static inline bool run_plain(struct actor *actor, struct turn_context *context)
     } while (context->handled < executor->budget && is_plain(actor));
     if (owed)
         mailbox_return(&actor->mailbox);
-    context->rests = message == NULL;
-    return message != NULL;
+    context->rests = taken == NULL;
+    return taken != NULL;
 }
 
 /* --- the end of a turn ---------------------------------------------------------------------- */

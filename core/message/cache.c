@@ -5,6 +5,8 @@
 
 #define CLASS_LARGE CACHE_CLASSES /* allocated with malloc */
 
+static_assert(CLASS_LARGE << MESSAGE_CLASS_SHIFT <= MESSAGE_CLASS_MASK, "each class has a number");
+
 static size_t class_bytes(uint32_t class_index)
 {
     return (size_t)CACHE_SMALL << class_index;
@@ -21,7 +23,7 @@ static uint32_t class_for(size_t bytes)
 
 static uint32_t class_of(const struct message *message)
 {
-    return message->public.reserved >> MESSAGE_CLASS_SHIFT & 0xff;
+    return (message->public.reserved & MESSAGE_CLASS_MASK) >> MESSAGE_CLASS_SHIFT;
 }
 
 void cache_init(struct cache *cache)
@@ -326,4 +328,5 @@ void cache_finish(struct cache *cache)
     for (uint32_t i = 0; i < CACHE_CLASSES; i++)
         empty_shelf(cache, i);
     slabs_finish(&cache->slabs);
+    packing_finish(&cache->packing);
 }

@@ -28,6 +28,7 @@
 
 #include "message/layout.h"
 #include "message/memory.h"
+#include "message/packed.h"
 #include "message/slab.h"
 
 /* Under AddressSanitizer every message is its own allocation, so that it detects a use after
@@ -70,6 +71,7 @@ struct cache {
     struct cache_parcel parcels[CACHE_PARCELS]; /* owner: in the order of first use */
     uint32_t parcels_used;                      /* owner: since the last flush */
     struct slabs slabs;                         /* owner: of the first class */
+    struct packing packing;                     /* owner */
     struct message *boxes;                      /* owner: returned, not opened yet */
     uint32_t boxed;                             /* owner: messages in them, themselves included */
     /* pushed by other threads, taken whole by the owner */
@@ -124,7 +126,7 @@ void cache_flush(struct cache *cache);
 
 static inline void cache_give(struct cache *cache, struct message *message)
 {
-    uint32_t class_index = message->public.reserved >> MESSAGE_CLASS_SHIFT & 0xff;
+    uint32_t class_index = (message->public.reserved & MESSAGE_CLASS_MASK) >> MESSAGE_CLASS_SHIFT;
     struct cache_shelf *shelf = &cache->shelves[class_index];
 
     if (message->home != cache || shelf->room == 0) {

@@ -41,7 +41,9 @@ enum message_flags {
     MESSAGE_BLOB = 1u << 5,      /* the payload belongs to a blob; holds a reference to it */
     MESSAGE_BOUND = 1u << 6,     /* broadcast: the worker's siblings have copies of their own */
     MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
-    MESSAGE_CLASS_SHIFT = 8,     /* eight bits: the cache's size class */
+    MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
+    MESSAGE_TASK = 1u << 14,     /* a submitted task, which may wait packed: packed.h */
+    MESSAGE_PACKED = 1u << 15,   /* a packed task: only a mailbox has one */
     MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */
     MESSAGE_GIVEN = 1u << 17,    /* a plugin has passed it to the host: actor/giving.h */
     MESSAGE_DIRECT = 1u << 18,   /* sent to the worker itself, not to its pool */
@@ -58,6 +60,7 @@ enum message_flags {
 };
 
 #define MESSAGE_FAILURES_MAX 255u
+#define MESSAGE_CLASS_MASK (7u << MESSAGE_CLASS_SHIFT)
 
 /* The number of retries after a failure, without retries that a worker requested. */
 static inline uint32_t message_failures(const struct weir_message *message)

@@ -115,7 +115,7 @@ struct message *message_copy(struct cache *cache, const struct message *message)
  * and the caller keeps the message. */
 static struct message *move(struct cache *cache, struct message *message, size_t size)
 {
-    const uint32_t of_the_memory = 0xffu << MESSAGE_CLASS_SHIFT | MESSAGE_HOLDS;
+    const uint32_t of_the_memory = MESSAGE_CLASS_MASK | MESSAGE_HOLDS;
     struct message *moved = message_create(cache, message->public.tag, size);
 
     if (!moved)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "message/pages.h"
+
 /* 255 blocks: a slab's allocation costs a fraction of the first writes to its pages. */
 #define SLAB_BYTES ((size_t)32 << 10)
 /* malloc puts its own header before the next slab, which begins at a multiple of SLAB_BYTES. */
@@ -77,17 +79,6 @@ static struct slab *slab_of_region(struct slab *first, uint32_t index)
     return (struct slab *)(void *)((char *)first + index * SLAB_BYTES);
 }
 
-/* Maps pages that are about to be written. Without it each of them costs a fault; a kernel that
- * cannot do it changes nothing. */
-static void map_now(void *memory)
-{
-#ifdef MADV_POPULATE_WRITE
-    (void)madvise(memory, SLAB_BYTES, MADV_POPULATE_WRITE);
-#else
-    (void)memory;
-#endif
-}
-
 static struct slab *begin_region(struct slabs *slabs)
 {
     void *memory;
@@ -109,7 +100,7 @@ static struct slab *carve_region(struct slabs *slabs)
     if (!first)
         return NULL;
     slab = slab_of_region(first, slabs->region_used);
-    map_now(slab);
+    pages_map(slab, SLAB_BYTES);
     *slab = (struct slab){ .in_region = true };
     if (slab == first)
         atomic_init(&first->users, 1);
@@ -164,7 +155,7 @@ static struct slab *make_slab(struct slabs *slabs)
     if (posix_memalign(&memory, SLAB_BYTES, SLAB_USED) != 0)
         return NULL;
     if (slabs->count > 0)
-        map_now(memory);
+        pages_map(memory, SLAB_BYTES);
     *(struct slab *)memory = (struct slab){ 0 };
     return memory;
 }

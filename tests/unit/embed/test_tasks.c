@@ -394,6 +394,80 @@ static void test_dead_task_cannot_be_replayed(void)
     finish(&f, 0, 1);
 }
 
+/* --- long queues: most of the tasks wait packed ----------------------------------------------- */
+
+#define LONG_QUEUE 5000u
+
+struct numbered {
+    struct fixture *f;
+    uint32_t number;
+};
+
+static int count_in_order(struct weir_task *task, void *argument)
+{
+    struct numbered *numbered = argument;
+
+    (void)task;
+    return atomic_fetch_add(&numbered->f->ran, 1) == numbered->number ? 0 : 1;
+}
+
+/* promise E10: the limit is exact, and the tasks run in their order. */
+static void test_long_queue_runs_in_order_up_to_its_limit(void)
+{
+    static struct numbered numbered[LONG_QUEUE];
+    struct fixture f;
+
+    begin_with(&f, 1, 1, LONG_QUEUE, WEIR_ROUTE_ROUND_ROBIN);
+    hold(&f);
+    for (uint32_t i = 0; i < LONG_QUEUE; i++) {
+        numbered[i] = (struct numbered){ &f, i };
+        CU_ASSERT_EQUAL(
+            weir_runtime_submit(f.hand.runtime, f.pool, count_in_order, &numbered[i], 0), 0);
+    }
+    CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 0), WEIR_EFULL);
+    gate_open(&f.hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), LONG_QUEUE);
+    finish(&f, LONG_QUEUE + 1, 0);
+}
+
+/* promise E10 */
+static void test_long_queue_of_a_cancelled_group_never_runs(void)
+{
+    struct weir_group_ended ended = WEIR_GROUP_ENDED;
+    struct weir_group *group;
+    struct fixture f;
+
+    begin_with(&f, 1, 1, WEIR_UNLIMITED, WEIR_ROUTE_ROUND_ROBIN);
+    hold(&f);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_group_create(f.hand.runtime, 0, &group), 0);
+    for (uint32_t i = 0; i < LONG_QUEUE; i++)
+        CU_ASSERT_EQUAL(weir_runtime_group_submit(group, f.pool, count, &f, 0), 0);
+    weir_runtime_group_cancel(group);
+    gate_open(&f.hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_group_wait(group, wait_limit_ms(), &ended), 0);
+    CU_ASSERT_EQUAL(ended.cancelled, LONG_QUEUE);
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), 0);
+    weir_runtime_group_destroy(group);
+    finish(&f, 1, LONG_QUEUE);
+}
+
+/* promise E10 */
+static void test_long_queue_is_shared_with_workers_that_come(void)
+{
+    struct fixture f;
+
+    begin_with(&f, 2, 1, WEIR_UNLIMITED, WEIR_ROUTE_ROUND_ROBIN);
+    hold(&f);
+    for (uint32_t i = 0; i < LONG_QUEUE; i++)
+        CU_ASSERT_EQUAL(weir_runtime_submit(f.hand.runtime, f.pool, count, &f, 0), 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize(f.hand.runtime, f.pool, 4, NULL), 0);
+    gate_open(&f.hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.ran), LONG_QUEUE);
+    finish(&f, LONG_QUEUE + 1, 0);
+}
+
 int main(void)
 {
     static CU_TestInfo tests[] = {
@@ -413,6 +487,12 @@ int main(void)
         { "busy pool is not idle", test_busy_pool_is_not_idle },
         { "each wait for idleness ends", test_each_wait_for_idleness_ends },
         { "dead task cannot be replayed", test_dead_task_cannot_be_replayed },
+        { "long queue runs in order up to its limit",
+          test_long_queue_runs_in_order_up_to_its_limit },
+        { "long queue of a cancelled group never runs",
+          test_long_queue_of_a_cancelled_group_never_runs },
+        { "long queue is shared with workers that come",
+          test_long_queue_is_shared_with_workers_that_come },
         CU_TEST_INFO_NULL,
     };
 
