@@ -70,10 +70,15 @@ static uint64_t length_of(const struct consumer *state)
     return length;
 }
 
+static uint32_t unacknowledged(const struct consumer *state)
+{
+    return deliveries_unsettled(&state->deliveries) + state->acks.count;
+}
+
 static void report(struct weir_self *self, const struct consumer *state)
 {
     session_report(self, &state->session, length_of(state));
-    weir_progress(self, "unacknowledged", deliveries_unsettled(&state->deliveries), WEIR_GAUGE);
+    weir_progress(self, "unacknowledged", unacknowledged(state), WEIR_GAUGE);
     weir_progress(self, "received", state->received, 0);
     weir_progress(self, "redelivered", state->redelivered, 0);
     weir_progress(self, "acknowledged", state->acknowledged, 0);
@@ -92,6 +97,7 @@ static void on_lost(struct weir_self *self, void *user)
     struct consumer *state = user;
 
     deliveries_orphan(&state->deliveries);
+    acks_reset(&state->acks);
     for (uint32_t i = 0; i < state->queue_count; i++) {
         state->queues[i].waiting.first = DELIVERY_NONE;
         memset(state->queues[i].retry_ready, 0, sizeof state->queues[i].retry_ready);
@@ -119,6 +125,7 @@ static void release(struct consumer *state)
 {
     session_finish(&state->session);
     confirms_finish(&state->confirms);
+    acks_finish(&state->acks);
     deliveries_finish(&state->deliveries);
 }
 
@@ -143,7 +150,8 @@ static int init(struct consumer *state, const struct amqp_settings *settings)
         state->host[0] = '\0';
     /* The server sends `window` for each queue; as many more may be orphans. */
     most = settings->window * (state->queue_count + 1);
-    if (confirms_init(&state->confirms, 2 * most) != 0)
+    if (confirms_init(&state->confirms, 2 * most) != 0 ||
+        acks_init(&state->acks, (settings->window + 3) / 4) != 0)
         return WEIR_ENOMEM;
     return deliveries_init(&state->deliveries, most);
 }
@@ -164,9 +172,13 @@ static int consume_open(struct weir_self *self, const void *settings, void *memo
 
 static void consume_close(struct weir_self *self, void *memory, int reason)
 {
+    struct consumer *state = memory;
+
     (void)self;
     (void)reason;
-    release(memory);
+    if (session_is_up(&state->session))
+        (void)consumer_write_acks(state);
+    release(state);
 }
 
 /* --- emitting --------------------------------------------------------------------------------- */
@@ -308,7 +320,7 @@ static bool settle(struct weir_self *self, struct consumer *state, uint32_t inde
                    const struct weir_outcome *outcome)
 {
     if (outcome->result == WEIR_OUTCOME_DONE)
-        return consumer_acknowledge(state, index);
+        return consumer_acknowledge(self, state, index);
     if (outcome->result == WEIR_OUTCOME_RETRY)
         return consumer_put_off(self, state, index, outcome);
     if (was_handled(outcome->reason))
@@ -376,8 +388,9 @@ static void consume_inspect(struct weir_self *self, void *memory, struct weir_in
     (void)self;
     session_inspect(&state->session, out);
     weir_inspect_add(out, "queue_length", "%" PRIu64, length_of(state));
-    weir_inspect_add(out, "unacknowledged", "%" PRIu32, deliveries_unsettled(&state->deliveries));
+    weir_inspect_add(out, "unacknowledged", "%" PRIu32, unacknowledged(state));
     weir_inspect_add(out, "waiting", "%" PRIu32, state->deliveries.counts[DELIVERY_WAITING]);
+    weir_inspect_add(out, "put_later", "%" PRIu32, state->deliveries.counts[DELIVERY_PUT_LATER]);
     weir_inspect_add(out, "received", "%" PRIu64, state->received);
     weir_inspect_add(out, "redelivered", "%" PRIu64, state->redelivered);
     weir_inspect_add(out, "acknowledged", "%" PRIu64, state->acknowledged);

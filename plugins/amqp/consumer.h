@@ -7,6 +7,7 @@
 #ifndef CONSUMER_H
 #define CONSUMER_H
 
+#include "acks.h"
 #include "confirms.h"
 #include "deliveries.h"
 #include "queue.h"
@@ -36,12 +37,14 @@ struct consumer {
     struct session session;
     struct confirms confirms; /* of pieces that are put into other queues */
     struct deliveries deliveries;
+    struct acks acks;
     struct source_queue queues[QUEUES_MAX]; /* in the order in which their pieces go */
     uint32_t queue_count;
     uint32_t asked; /* index of the queue whose length was requested last */
     struct incoming incoming;
     const struct weir_tag *tags[TAGS_MAX]; /* of the pieces so far */
     uint32_t tag_count;
+    bool acks_later;        /* a timer runs until the acknowledgements are written */
     bool puts_later;        /* a timer runs until PUT_LATER is tried again */
     bool looks_again;       /* a timer runs until memory is asked for again */
     uint64_t starved_since; /* no memory for the next piece; 0 = there is */
@@ -59,8 +62,10 @@ struct consumer {
 
 /* The server has taken the bytes of a call, whose status this is. */
 bool consumer_is_written(struct consumer *state, int status);
-/* Handled: the server forgets it. */
-bool consumer_acknowledge(struct consumer *state, uint32_t index);
+/* Handled: the server forgets it. It learns so with others, soon. */
+bool consumer_acknowledge(struct weir_self *self, struct consumer *state, uint32_t index);
+/* Writes the acknowledgements that wait. */
+bool consumer_write_acks(struct consumer *state);
 /* Another consumer, or this one, gets it as the next attempt. */
 bool consumer_give_back(struct consumer *state, uint32_t index);
 /* No worker has had it: another consumer, or this one, gets it as the same attempt, at the end of
@@ -73,7 +78,8 @@ bool consumer_bury(struct weir_self *self, struct consumer *state, uint32_t inde
 bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t index,
                       const struct weir_outcome *outcome);
 /* Handles the confirm of a piece that was put: acknowledges the piece, or puts it again later. */
-bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken);
+bool consumer_on_confirm(struct weir_self *self, struct consumer *state, uint64_t number,
+                         bool multiple, bool is_taken);
 /* Sees to those that wait to be put. */
 void consumer_watch_puts(struct weir_self *self, struct consumer *state);
 

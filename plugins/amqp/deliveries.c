@@ -14,6 +14,7 @@ int deliveries_init(struct deliveries *deliveries, uint32_t capacity)
     for (uint32_t i = 0; i < capacity; i++)
         deliveries->items[i].next = i + 1 < capacity ? i + 1 : DELIVERY_NONE;
     deliveries->free_first = 0;
+    deliveries->oldest = deliveries->newest = DELIVERY_NONE;
     deliveries->counts[DELIVERY_FREE] = capacity;
     return 0;
 }
@@ -35,7 +36,37 @@ void deliveries_move(struct deliveries *deliveries, uint32_t index, enum deliver
     delivery->state = state;
 }
 
-uint32_t deliveries_add(struct deliveries *deliveries, size_t properties_size, size_t size)
+static void link_newest(struct deliveries *deliveries, uint32_t index, uint64_t number)
+{
+    struct delivery *delivery = &deliveries->items[index];
+
+    delivery->number = number;
+    delivery->older = deliveries->newest;
+    delivery->newer = DELIVERY_NONE;
+    if (deliveries->newest == DELIVERY_NONE)
+        deliveries->oldest = index;
+    else
+        deliveries->items[deliveries->newest].newer = index;
+    deliveries->newest = index;
+}
+
+static void unlink_numbered(struct deliveries *deliveries, struct delivery *delivery)
+{
+    if (delivery->number == 0)
+        return;
+    delivery->number = 0;
+    if (delivery->older == DELIVERY_NONE)
+        deliveries->oldest = delivery->newer;
+    else
+        deliveries->items[delivery->older].newer = delivery->newer;
+    if (delivery->newer == DELIVERY_NONE)
+        deliveries->newest = delivery->older;
+    else
+        deliveries->items[delivery->newer].older = delivery->older;
+}
+
+uint32_t deliveries_add(struct deliveries *deliveries, uint64_t number, size_t properties_size,
+                        size_t size)
 {
     uint32_t index = deliveries->free_first;
     struct delivery *delivery;
@@ -46,6 +77,7 @@ uint32_t deliveries_add(struct deliveries *deliveries, size_t properties_size, s
     delivery = &deliveries->items[index];
     deliveries->free_first = delivery->next;
     deliveries_move(deliveries, index, DELIVERY_WAITING);
+    link_newest(deliveries, index, number);
     delivery->next = DELIVERY_NONE;
     delivery->tag = NULL;
     delivery->bytes = bytes;
@@ -58,6 +90,7 @@ void deliveries_remove(struct deliveries *deliveries, uint32_t index)
 {
     struct delivery *delivery = &deliveries->items[index];
 
+    unlink_numbered(deliveries, delivery);
     deliveries_move(deliveries, index, DELIVERY_FREE);
     free(delivery->bytes);
     delivery->bytes = NULL;
@@ -70,13 +103,19 @@ uint32_t deliveries_unsettled(const struct deliveries *deliveries)
     return deliveries->capacity - deliveries->counts[DELIVERY_FREE];
 }
 
+uint64_t deliveries_lowest(const struct deliveries *deliveries)
+{
+    return deliveries->oldest == DELIVERY_NONE ? UINT64_MAX
+                                               : deliveries->items[deliveries->oldest].number;
+}
+
 void deliveries_orphan(struct deliveries *deliveries)
 {
     for (uint32_t i = 0; i < deliveries->capacity; i++) {
         struct delivery *delivery = &deliveries->items[i];
 
         if (delivery->state == DELIVERY_SENT)
-            delivery->number = 0;
+            unlink_numbered(deliveries, delivery);
         else if (delivery->state != DELIVERY_FREE)
             deliveries_remove(deliveries, i);
     }

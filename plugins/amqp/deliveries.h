@@ -42,7 +42,8 @@ struct delivery {
     uint64_t number; /* of the server, for acknowledgements; 0 = orphan */
     uint32_t state;  /* enum delivery_state */
     uint32_t next;
-    uint32_t queue; /* index of the queue that it came from */
+    uint32_t older, newer; /* in the order of the numbers; not of orphans */
+    uint32_t queue;        /* index of the queue that it came from */
     struct envelope envelope;
     const struct weir_tag *tag; /* NULL: not yet known */
     char *bytes; /* owned: the properties as the server sent them, then the payload */
@@ -61,6 +62,7 @@ struct deliveries {
     struct delivery *items; /* owned */
     uint32_t capacity;
     uint32_t free_first;
+    uint32_t oldest, newest;                 /* with a number */
     uint32_t counts[DELIVERY_PUT_LATER + 1]; /* by state */
 };
 
@@ -72,13 +74,16 @@ struct delivery_line {
 /* WEIR_ENOMEM. */
 int deliveries_init(struct deliveries *deliveries, uint32_t capacity);
 void deliveries_finish(struct deliveries *deliveries);
-/* A new delivery, WAITING in no line, with room for both sizes; DELIVERY_NONE: none is free, or
- * memory is out. */
-uint32_t deliveries_add(struct deliveries *deliveries, size_t properties_size, size_t size);
+/* A new delivery, WAITING in no line, with room for both sizes; its number is higher than those of
+ * the others. DELIVERY_NONE: none is free, or memory is out. */
+uint32_t deliveries_add(struct deliveries *deliveries, uint64_t number, size_t properties_size,
+                        size_t size);
 void deliveries_remove(struct deliveries *deliveries, uint32_t index);
 void deliveries_move(struct deliveries *deliveries, uint32_t index, enum delivery_state state);
 /* Those that the server has not seen settled. */
 uint32_t deliveries_unsettled(const struct deliveries *deliveries);
+/* The lowest number of those; UINT64_MAX: there is none. */
+uint64_t deliveries_lowest(const struct deliveries *deliveries);
 /* The connection is lost. The caller empties its lines. */
 void deliveries_orphan(struct deliveries *deliveries);
 

@@ -392,6 +392,22 @@ int link_rest(struct link *link, uint64_t milliseconds)
     return status < 0 ? status : 0;
 }
 
+/* The library writes each frame by a call of its own; a packet for each would wake the server. */
+static void set_cork(const struct link *link, int on)
+{
+    (void)setsockopt(link_descriptor(link), IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
+void link_hold(const struct link *link)
+{
+    set_cork(link, 1);
+}
+
+void link_send_held(const struct link *link)
+{
+    set_cork(link, 0);
+}
+
 void link_release(struct link *link)
 {
     amqp_maybe_release_buffers(link->connection);

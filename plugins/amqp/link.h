@@ -73,6 +73,10 @@ int link_read(struct link *link, amqp_frame_t *out_frame);
 /* Frees what link_read has lent. */
 void link_release(struct link *link);
 
+/* Holds small writes back until link_send_held, so that several frames go in one packet. */
+void link_hold(const struct link *link);
+void link_send_held(const struct link *link);
+
 /* "host:port", for people. */
 void link_name_server(const struct link *link, char *out, size_t size);
 

@@ -17,6 +17,7 @@
 
 #define LENGTH_MS 5000u /* between two questions for the length of the queue */
 #define RUN_SIZE 16u    /* bytes of the id of a run */
+#define HOLD_MS 1u      /* at most, that a message waits for others */
 #define NONE UINT32_MAX
 
 /* A message that is kept. */
@@ -28,6 +29,7 @@ struct piece {
 
 struct list {
     uint32_t first, last; /* NONE = empty */
+    uint32_t count;
 };
 
 struct publisher {
@@ -38,6 +40,7 @@ struct publisher {
     struct list free;
     struct list unsent;   /* in the order in which they are to be published */
     struct list refused;  /* by the server; they wait for the timer */
+    bool holds;           /* the timer of messages that wait for others runs */
     bool rests;           /* the timer of `refused` runs */
     bool probes;          /* one piece is sent, to see whether the queue has room again */
     uint32_t rests_count; /* rests since the last confirm */
@@ -60,14 +63,17 @@ static void append(struct publisher *state, struct list *list, uint32_t index)
     else
         state->pieces[list->last].next = index;
     list->last = index;
+    list->count++;
 }
 
 static uint32_t take_first(struct publisher *state, struct list *list)
 {
     uint32_t index = list->first;
 
-    if (index != NONE)
-        list->first = state->pieces[index].next;
+    if (index == NONE)
+        return NONE;
+    list->first = state->pieces[index].next;
+    list->count--;
     return index;
 }
 
@@ -80,7 +86,8 @@ static void prepend_all(struct publisher *state, struct list *list, struct list 
     if (list->first == NONE)
         list->last = front->last;
     list->first = front->first;
-    front->first = NONE;
+    list->count += front->count;
+    *front = (struct list){ NONE, NONE, 0 };
 }
 
 /* --- publishing ------------------------------------------------------------------------------- */
@@ -142,13 +149,40 @@ static bool publish(struct publisher *state, uint32_t index)
 
 static void publish_all(struct weir_self *self, struct publisher *state)
 {
+    bool is_batch = session_is_up(&state->session) && state->unsent.count > 1;
+
+    if (is_batch)
+        link_hold(&state->session.link);
     while (session_is_up(&state->session) && !state->session.link.is_blocked && !state->rests &&
            state->unsent.first != NONE && confirms_has_room(&state->confirms) &&
            (!state->probes || confirms_is_empty(&state->confirms))) {
         if (!publish(state, take_first(state, &state->unsent)))
             session_lose(self, &state->session);
     }
+    if (is_batch && session_is_up(&state->session))
+        link_send_held(&state->session.link);
     set_demand(self, state);
+}
+
+static void on_held(struct weir_self *self, void *memory, void *context)
+{
+    struct publisher *state = memory;
+
+    (void)context;
+    state->holds = false;
+    publish_all(self, state);
+}
+
+/* While others are unconfirmed, a message waits a little: several may go in one packet. */
+static void publish_soon(struct weir_self *self, struct publisher *state)
+{
+    bool waits = !confirms_is_empty(&state->confirms) &&
+                 state->unsent.count < (state->settings->window + 3) / 4;
+
+    if (waits && !state->holds)
+        state->holds = weir_after(self, HOLD_MS, on_held, NULL, NULL) == 0;
+    if (!waits || !state->holds)
+        publish_all(self, state);
 }
 
 /* --- confirms --------------------------------------------------------------------------------- */
@@ -254,7 +288,7 @@ static void go_on(struct weir_self *self, void *user)
 static void on_lost(struct weir_self *self, void *user)
 {
     struct publisher *state = user;
-    struct list lost = { NONE, NONE };
+    struct list lost = { NONE, NONE, 0 };
     uint32_t index;
 
     while (confirms_take(&state->confirms, 0, true, &index)) {
@@ -295,7 +329,7 @@ static int init(struct publisher *state, const struct amqp_settings *settings)
 
     state->settings = settings;
     session_init(&state->session, settings, &calls, state);
-    state->free = state->unsent = state->refused = (struct list){ NONE, NONE };
+    state->free = state->unsent = state->refused = (struct list){ NONE, NONE, 0 };
     state->pieces = calloc(settings->window, sizeof *state->pieces);
     status = confirms_init(&state->confirms, 4 * settings->window);
     if (!state->pieces || status != 0 || getrandom(run, sizeof run, 0) != (ssize_t)sizeof run)
@@ -333,7 +367,7 @@ static int publish_handle(struct weir_self *self, void *memory, const struct wei
     state->pieces[index].message = message;
     state->pieces[index].serial = ++state->serial;
     append(state, &state->unsent, index);
-    publish_all(self, state);
+    publish_soon(self, state);
     return WEIR_KEEP;
 }
 

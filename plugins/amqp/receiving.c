@@ -57,14 +57,13 @@ static bool take_header(struct weir_self *self, struct consumer *state, const am
     struct incoming *incoming = &state->incoming;
     struct delivery *delivery;
 
-    incoming->index = deliveries_add(&state->deliveries, raw->len,
+    incoming->index = deliveries_add(&state->deliveries, incoming->number, raw->len,
                                      (size_t)frame->payload.properties.body_size);
     if (incoming->index == DELIVERY_NONE) {
         (void)link_fail(&state->session.link, "out of memory");
         return false;
     }
     delivery = &state->deliveries.items[incoming->index];
-    delivery->number = incoming->number;
     delivery->queue = incoming->queue;
     memcpy(delivery->bytes, raw->bytes, raw->len);
     envelope_read(frame->payload.properties.decoded, &delivery->envelope);
@@ -94,7 +93,7 @@ static void note_length(struct consumer *state, const amqp_queue_declare_ok_t *a
             state->queues[i].length = answer->message_count;
 }
 
-static bool on_method(struct consumer *state, const amqp_method_t *method)
+static bool on_method(struct weir_self *self, struct consumer *state, const amqp_method_t *method)
 {
     const amqp_basic_ack_t *ack = method->decoded;
     const amqp_basic_nack_t *nack = method->decoded;
@@ -102,9 +101,9 @@ static bool on_method(struct consumer *state, const amqp_method_t *method)
     if (method->id == AMQP_BASIC_DELIVER_METHOD)
         begin_delivery(state, method->decoded);
     else if (method->id == AMQP_BASIC_ACK_METHOD)
-        return consumer_on_confirm(state, ack->delivery_tag, ack->multiple, true);
+        return consumer_on_confirm(self, state, ack->delivery_tag, ack->multiple, true);
     else if (method->id == AMQP_BASIC_NACK_METHOD)
-        return consumer_on_confirm(state, nack->delivery_tag, nack->multiple, false);
+        return consumer_on_confirm(self, state, nack->delivery_tag, nack->multiple, false);
     else if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD)
         note_length(state, method->decoded);
     return true;
@@ -115,7 +114,7 @@ bool consumer_take(struct weir_self *self, void *user, const amqp_frame_t *frame
     struct consumer *state = user;
 
     if (frame->frame_type == AMQP_FRAME_METHOD)
-        return on_method(state, &frame->payload.method);
+        return on_method(self, state, &frame->payload.method);
     if (!state->incoming.is_begun)
         return true;
     if (frame->frame_type == AMQP_FRAME_HEADER)

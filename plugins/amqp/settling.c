@@ -5,6 +5,7 @@
 #include "queue.h"
 
 #define AGAIN_MS 1000u /* before a piece that no queue took is put there again */
+#define ACKS_MS 1u     /* at most, between a final outcome and the acknowledgement */
 #define NAME_SIZE 256u
 
 /* --- settling at the server ------------------------------------------------------------------- */
@@ -17,14 +18,57 @@ bool consumer_is_written(struct consumer *state, int status)
     return false;
 }
 
-bool consumer_acknowledge(struct consumer *state, uint32_t index)
+/* One call for `count` pieces: that of the number, and all below it that are not acknowledged. */
+static bool write_ack(struct consumer *state, uint64_t number, uint32_t count)
+{
+    if (!consumer_is_written(
+            state, amqp_basic_ack(state->session.link.connection, LINK_CHANNEL, number, count > 1)))
+        return false;
+    state->acknowledged += count;
+    return true;
+}
+
+bool consumer_write_acks(struct consumer *state)
+{
+    uint64_t number = 0;
+    uint32_t below;
+    bool is_up = true;
+
+    below = acks_take_below(&state->acks, deliveries_lowest(&state->deliveries), &number);
+    if (state->acks.count > 0)
+        link_hold(&state->session.link);
+    if (below > 0)
+        is_up = write_ack(state, number, below);
+    if (state->acks.count == 0)
+        return is_up;
+    while (is_up && acks_take(&state->acks, &number))
+        is_up = write_ack(state, number, 1);
+    link_send_held(&state->session.link);
+    return is_up;
+}
+
+static void write_later(struct weir_self *self, void *memory, void *context)
+{
+    struct consumer *state = memory;
+
+    (void)context;
+    state->acks_later = false;
+    if (session_is_up(&state->session) && !consumer_write_acks(state))
+        session_lose(self, &state->session);
+}
+
+/* While other pieces are unsettled, waits for them a little: one call may do for all. */
+bool consumer_acknowledge(struct weir_self *self, struct consumer *state, uint32_t index)
 {
     uint64_t number = state->deliveries.items[index].number;
 
     deliveries_remove(&state->deliveries, index);
-    state->acknowledged++;
-    return consumer_is_written(
-        state, amqp_basic_ack(state->session.link.connection, LINK_CHANNEL, number, 0));
+    acks_add(&state->acks, number);
+    if (acks_is_full(&state->acks) || deliveries_unsettled(&state->deliveries) == 0)
+        return consumer_write_acks(state);
+    if (!state->acks_later)
+        state->acks_later = weir_after(self, ACKS_MS, write_later, NULL, NULL) == 0;
+    return state->acks_later || consumer_write_acks(state);
 }
 
 bool consumer_give_back(struct consumer *state, uint32_t index)
@@ -204,7 +248,8 @@ bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t i
     return put(self, state, index);
 }
 
-bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple, bool is_taken)
+bool consumer_on_confirm(struct weir_self *self, struct consumer *state, uint64_t number,
+                         bool multiple, bool is_taken)
 {
     uint32_t index;
 
@@ -212,7 +257,7 @@ bool consumer_on_confirm(struct consumer *state, uint64_t number, bool multiple,
         bool is_up = true;
 
         if (is_taken)
-            is_up = consumer_acknowledge(state, index);
+            is_up = consumer_acknowledge(self, state, index);
         else if (state->deliveries.items[index].put == DELIVERY_RETURNED)
             is_up = consumer_give_back(state, index);
         else

@@ -227,7 +227,100 @@ pools: {{far: {{size: 1, min_ready: 0, {suite.engine.publish(suite.queue)}}}}}
     check(producer.wait() == 0, "the producer ends")
 
 
+def lines_of(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as stream:
+        return stream.read().split()
+
+
+def test_acknowledgements_leave_out_a_piece_that_is_not_settled(suite):
+    done = os.path.join(suite.work, "done")
+
+    def worker(name, text):
+        return suite.host(name, f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 2, route: pull, args: {{shell: true,
+         command: ['read n; {text} echo "$n" >>"$1"', "{done}"]}}}}}}
+""").start()
+
+    connection, channel = suite.engine.channel()
+    slow = worker("slow", '[ "$n" != 0 ] || exec sleep 1000;')
+    for number in range(100):
+        channel.basic_publish("", suite.queue, f"{number}\n".encode())
+    until(lambda: slow.number("far", "acknowledged") == 99, "the others", slow)
+    check(slow.number("far", "unacknowledged") == 1, slow.items("far"))
+    slow.kill()
+    other = worker("other", "")
+    until(lambda: other.number("far", "acknowledged") == 1, "the slow piece", other)
+    check(sorted(lines_of(done), key=int) == [str(number) for number in range(100)],
+          "each is done once")
+    check(other.number("far", "received") == 1, other.items("far"))
+    connection.close()
+
+
+def test_piece_that_no_queue_takes_is_put_again(suite):
+    connection, channel = suite.engine.channel()
+    dead = f"{suite.queue}.dead"
+    channel.queue_declare(suite.queue, durable=True)
+    channel.exchange_declare(dead, "direct")
+    channel.queue_declare(dead, arguments={"x-max-length": 1, "x-overflow": "reject-publish"})
+    channel.queue_bind(dead, dead, suite.queue)
+    channel.basic_publish(dead, suite.queue, b"in the way")
+    suite.engine.extra += ", declare: false"
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}}}
+""").start()
+    for number in range(3):
+        channel.basic_publish("", suite.queue, b"%d" % number)
+    until(lambda: host.number("far", "put_later") == 3, "the queue is full", host)
+    check(host.number("far", "unacknowledged") == 3, host.items("far"))
+    check(channel.basic_get(dead, auto_ack=True)[2] == b"in the way", "another piece is there")
+    bodies = {letter["body"] for letter in suite.engine.dead(suite.queue, 3)}
+    check(bodies == {b"0", b"1", b"2"}, bodies)
+    until(lambda: host.number("far", "acknowledged") == 3, "they are acknowledged", host)
+    check(host.number("far", "put_later") == host.number("far", "unacknowledged") == 0 and
+          host.number("far", "buried") == 3, host.items("far"))
+    connection.close()
+
+
+def test_retry_waits_until_its_new_queue_may_be_used(suite):
+    suite.engine.survive()
+    tries = os.path.join(suite.work, "tries")
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none, retry_after: 200ms,
+         command: ['echo "$WEIR_ATTEMPT" >>"$1"; [ "$WEIR_ATTEMPT" = 2 ] || exit 75',
+                   "{tries}"]}}}}}}
+""").start()
+    check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
+    until(lambda: host.number("far", "put_later") == 1, "the queue for retries rests", host)
+    check(lines_of(tries) == ["1"], lines_of(tries))
+    until(lambda: host.number("far", "acknowledged") == 2, "the retry, and the piece", host)
+    check(lines_of(tries) == ["1", "2"], lines_of(tries))
+
+
+def test_server_without_memory_blocks_publishers_for_a_while(suite):
+    producer = suite.host("producer", f"""
+sources: {{numbers: {{use: gen.numbers, rate: 500/s, args: {{count: 1500}}, to: far}}}}
+pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
+""").start()
+    until(lambda: producer.number("far#0", "confirmed") > 50, "some are confirmed", producer)
+    suite.engine.server.control("set_vm_memory_high_watermark", "absolute", "1")
+    until(lambda: producer.items("far#0")["connection"] == "blocked", "it is told", producer)
+    check(producer.number("numbers", "next") < 1500, "the source went on")
+    suite.engine.server.control("set_vm_memory_high_watermark", "0.4")
+    worker = suite.consumer("worker").start()
+    suite.until_all(1500, worker)
+    check(producer.wait() == 0, "the producer ends")
+
+
 TESTS = [
+    test_acknowledgements_leave_out_a_piece_that_is_not_settled,
+    test_piece_that_no_queue_takes_is_put_again,
+    test_retry_waits_until_its_new_queue_may_be_used,
+    test_server_without_memory_blocks_publishers_for_a_while,
     test_refused_session_goes_on_to_the_next_server,
     test_foreign_queue_needs_an_exchange_for_dead_letters,
     test_stopped_and_reloaded_hosts_use_up_no_attempts,

@@ -1,7 +1,8 @@
 /*
  * Goal:   the parts of the plugin amqp that need no server: confirms end what they name, in order;
- *         headers travel and come back; deliveries of a lost connection become orphans; addresses
- *         and the server's complaints are understood.
+ *         an acknowledgement stands for settled pieces alone; headers travel and come back;
+ *         deliveries of a lost connection become orphans; addresses and the server's complaints are
+ *         understood.
  * Method: each part alone.
  */
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include <weir/plugin.h>
 
+#include "../../../plugins/amqp/acks.h"
 #include "../../../plugins/amqp/address.h"
 #include "../../../plugins/amqp/amqp_headers.h"
 #include "../../../plugins/amqp/confirms.h"
@@ -202,17 +204,20 @@ static void test_deliveries_of_a_lost_connection_become_orphans(void)
     uint32_t sent, waiting;
 
     CU_ASSERT_EQUAL(deliveries_init(&deliveries, 2), 0);
-    sent = deliveries_add(&deliveries, 3, 5);
-    waiting = deliveries_add(&deliveries, 3, 0);
-    CU_ASSERT_EQUAL(deliveries_add(&deliveries, 0, 0), DELIVERY_NONE);
-    deliveries.items[sent].number = 1;
+    sent = deliveries_add(&deliveries, 1, 3, 5);
+    waiting = deliveries_add(&deliveries, 2, 3, 0);
+    CU_ASSERT_EQUAL(deliveries_add(&deliveries, 3, 0, 0), DELIVERY_NONE);
     delivery_line_append(&deliveries, &line, waiting);
     deliveries_move(&deliveries, sent, DELIVERY_SENT);
     CU_ASSERT_EQUAL(deliveries_unsettled(&deliveries), 2);
     deliveries_orphan(&deliveries);
     CU_ASSERT_EQUAL(deliveries_unsettled(&deliveries), 1);
     CU_ASSERT_EQUAL(deliveries.items[sent].number, 0);
-    CU_ASSERT_EQUAL(deliveries_add(&deliveries, 0, 1), waiting);
+    CU_ASSERT_EQUAL(deliveries_lowest(&deliveries), UINT64_MAX);
+    CU_ASSERT_EQUAL(deliveries_add(&deliveries, 1, 0, 1), waiting);
+    CU_ASSERT_EQUAL(deliveries_lowest(&deliveries), 1);
+    deliveries_remove(&deliveries, sent);
+    CU_ASSERT_EQUAL(deliveries_lowest(&deliveries), 1);
     deliveries_finish(&deliveries);
 }
 
@@ -224,7 +229,7 @@ static void test_line_is_first_in_first_out(void)
 
     CU_ASSERT_EQUAL(deliveries_init(&deliveries, 3), 0);
     for (int i = 0; i < 3; i++) {
-        index[i] = deliveries_add(&deliveries, 0, 1);
+        index[i] = deliveries_add(&deliveries, (uint64_t)i + 1, 0, 1);
         delivery_line_append(&deliveries, &line, index[i]);
     }
     CU_ASSERT_EQUAL(delivery_line_take(&deliveries, &line), index[0]);
@@ -236,6 +241,72 @@ static void test_line_is_first_in_first_out(void)
     delivery_line_append(&deliveries, &line, index[2]);
     CU_ASSERT_EQUAL(delivery_line_take(&deliveries, &line), index[1]);
     CU_ASSERT_EQUAL(delivery_line_take(&deliveries, &line), index[2]);
+    deliveries_finish(&deliveries);
+}
+
+/* --- acknowledgements ------------------------------------------------------------------------- */
+
+static void test_acknowledgement_of_many_stops_below_the_first_that_is_not_settled(void)
+{
+    struct acks acks;
+    uint64_t number = 0;
+
+    CU_ASSERT_EQUAL(acks_init(&acks, 4), 0);
+    acks_add(&acks, 7);
+    acks_add(&acks, 2);
+    acks_add(&acks, 5);
+    CU_ASSERT_FALSE(acks_is_full(&acks));
+    CU_ASSERT_EQUAL(acks_take_below(&acks, 2, &number), 0);
+    CU_ASSERT_EQUAL(acks_take_below(&acks, 6, &number), 2);
+    CU_ASSERT_EQUAL(number, 5);
+    CU_ASSERT_TRUE(acks_take(&acks, &number));
+    CU_ASSERT_EQUAL(number, 7);
+    CU_ASSERT_FALSE(acks_take(&acks, &number));
+    acks_add(&acks, 9);
+    CU_ASSERT_EQUAL(acks_take_below(&acks, UINT64_MAX, &number), 1);
+    CU_ASSERT_EQUAL(number, 9);
+    acks_finish(&acks);
+}
+
+/* Pieces settle in an order of chance. No acknowledgement may stand for one that is not settled,
+ * and at the end each has one. */
+static void test_no_acknowledgement_stands_for_an_unsettled_piece(void)
+{
+    enum { COUNT = 200 };
+    uint32_t order[COUNT], random = 12345;
+    bool is_settled[COUNT + 1] = { false }, is_acknowledged[COUNT + 1] = { false };
+    struct deliveries deliveries;
+    struct acks acks;
+
+    CU_ASSERT_EQUAL(deliveries_init(&deliveries, COUNT), 0);
+    CU_ASSERT_EQUAL(acks_init(&acks, 7), 0);
+    for (uint32_t i = 0; i < COUNT; i++)
+        order[i] = deliveries_add(&deliveries, i + 1, 0, 1);
+    for (uint32_t i = COUNT; i-- > 0;) {
+        uint32_t place, index;
+        uint64_t number = 0;
+
+        random = random * 1664525 + 1013904223;
+        place = (random >> 16) % (i + 1);
+        index = order[place];
+        order[place] = order[i];
+        number = deliveries.items[index].number;
+        is_settled[number] = true;
+        deliveries_remove(&deliveries, index);
+        acks_add(&acks, number);
+        if (!acks_is_full(&acks) && i > 0)
+            continue;
+        if (acks_take_below(&acks, deliveries_lowest(&deliveries), &number) > 0)
+            for (uint64_t n = 1; n <= number; n++) {
+                CU_ASSERT_TRUE(is_settled[n]);
+                is_acknowledged[n] = true;
+            }
+        while (acks_take(&acks, &number))
+            is_acknowledged[number] = true;
+    }
+    for (uint32_t n = 1; n <= COUNT; n++)
+        CU_ASSERT_TRUE(is_acknowledged[n]);
+    acks_finish(&acks);
     deliveries_finish(&deliveries);
 }
 
@@ -306,6 +377,9 @@ int main(void)
         { "mismatch", test_other_layout_or_tag_is_a_mismatch },
         { "retry", test_retry_keeps_all_but_attempt_and_count },
         { "orphans", test_deliveries_of_a_lost_connection_become_orphans },
+        { "acknowledgement",
+          test_acknowledgement_of_many_stops_below_the_first_that_is_not_settled },
+        { "unsettled", test_no_acknowledgement_stands_for_an_unsettled_piece },
         { "line", test_line_is_first_in_first_out },
         { "addresses", test_addresses_are_read },
         { "complaints", test_complaint_about_an_argument_names_both_values },
