@@ -1,11 +1,9 @@
 #include "message/packed.h"
 
-#include <sched.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "message/cache.h"
-#include "message/message.h"
 #include "message/pages.h"
 
 #define PAYLOAD 16                                            /* bytes */
@@ -116,20 +114,16 @@ struct message *packed_make(struct packing *packing, const struct message *task)
     return (struct message *)(void *)((char *)packed - FRONT);
 }
 
-struct message *packed_open(struct cache *cache, const struct weir_tag *tag, struct message *packed)
+void packed_open(struct message *packed, struct message *message)
 {
     struct packed *from = packed_of(packed);
-    struct message *message;
 
-    while (!(message = message_create(cache, tag, PAYLOAD)))
-        (void)sched_yield();
     memcpy(message->public.data, from->payload, PAYLOAD);
     message->public.lane = from->lane;
     message->public.reserved |= from->reserved & KEPT;
     message->origin = 0;
     message->token = from->token;
     leave(chunk_of(from), 1);
-    return message;
 }
 
 void packed_drop(struct message *packed)

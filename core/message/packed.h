@@ -25,8 +25,9 @@
 
 #include "message/layout.h"
 
-struct cache;
 struct packed_chunk;
+
+#define PACKED_PAYLOAD 16 /* bytes */
 
 /* Where a thread makes its packed tasks. Part of its cache. */
 struct packing {
@@ -47,10 +48,9 @@ static inline bool packed_is(const struct message *message)
     return message->public.reserved & MESSAGE_PACKED;
 }
 
-/* Takes a packed task and returns the message with the tag of tasks. Waits for memory: the task was
- * accepted. `cache` is the calling thread's. */
-struct message *packed_open(struct cache *cache, const struct weir_tag *tag,
-                            struct message *packed);
+/* Takes a packed task. Makes the task of a new message with the tag of tasks and PACKED_PAYLOAD
+ * bytes. */
+void packed_open(struct message *packed, struct message *message);
 
 /* Takes a packed task. */
 void packed_drop(struct message *packed);

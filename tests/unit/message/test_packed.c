@@ -43,9 +43,11 @@ static struct message *pack(struct cache *cache, uint64_t number)
 
 static void open_and_check(struct cache *cache, struct message *packed, uint64_t number)
 {
-    struct message *task = packed_open(cache, &tag, packed);
+    struct message *task = message_create(cache, &tag, PACKED_PAYLOAD);
     uint64_t payload[2];
 
+    CU_ASSERT_PTR_NOT_NULL_FATAL(task);
+    packed_open(packed, task);
     CU_ASSERT_FALSE(packed_is(task));
     CU_ASSERT_TRUE(task->public.reserved & MESSAGE_ORIGIN);
     CU_ASSERT_EQUAL(task->origin, 0);
