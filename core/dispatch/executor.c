@@ -311,17 +311,13 @@ static struct schedulable *look_for_work(struct executor *executor)
     return taken;
 }
 
-/* With a budget of 1, callbacks are meant to block: the next turn seldom comes within the time of a
- * search, and the CPU is worth more to others. */
-static int rounds_of_search(const struct executor *executor)
-{
-    return executor->budget == 1 ? 1 : SEARCH_ROUNDS;
-}
-
 /* Searches repeatedly for a short time. The caller counts as searching. */
 static struct schedulable *search(struct executor *executor)
 {
-    for (int round = 0, rounds = rounds_of_search(executor); round < rounds; round++) {
+    /* With a budget of 1 callbacks may block: the next turn seldom comes within a search. */
+    int rounds = executor->budget == 1 ? 1 : SEARCH_ROUNDS;
+
+    for (int round = 0; round < rounds; round++) {
         struct schedulable *taken = look_for_work(executor);
 
         if (taken || is_to_end(executor))

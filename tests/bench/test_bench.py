@@ -137,6 +137,17 @@ class Runner(unittest.TestCase):
         self.assertEqual(self.bench("nothing"), 1)
 
 
+class Tasks(unittest.TestCase):
+    """The same job for ours and for libuv: an author writes fewer lines."""
+
+    def lines(self, name):
+        with open(os.path.join(HERE, "tasks", name), encoding="utf-8") as file:
+            return sum(1 for _ in file)
+
+    def test_our_program_has_fewer_lines_than_the_one_on_libuv(self):
+        self.assertLess(self.lines("weir.c"), self.lines("libuv.c"))
+
+
 class Gateway(unittest.TestCase):
     TEXT = ("Running 1s test\nFIGURES requests=3000 us=1500000 broken=0 failed=20 answers=2980 "
             "refusals=20 bare=0 others=0 p50=100 p90=200 p99=300 p999=400 max=500\n")
