@@ -57,8 +57,8 @@ bool child_has_ended(const struct child *child, struct child_end *out_end);
 
 /*
  * Kills what is left of the group and reaps the process. The process has ended, or ends by the
- * signal within `wait_ms`; a negative number waits without a limit. False: it has not ended by then, and becomes a zombie later. No effect
- * without a child.
+ * signal within `wait_ms`; a negative number waits without a limit. False: it has not ended by
+ * then, and becomes a zombie later. No effect without a child.
  */
 bool child_reap(struct child *child, int wait_ms);
 

@@ -20,50 +20,10 @@
 #include "../../../plugins/exec/exec.h"
 #include "../../../plugins/files/files.h"
 #include "../host/suite.h"
-#include "exec_wait.h"
+#include "exec_command.h"
 #include "scratch.h"
 
 extern const struct weir_plugin weir_plugin_v1;
-
-static struct weir_kit *worker(const char *args)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), 0);
-    return kit;
-}
-
-static void finish(struct weir_kit *kit)
-{
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-    CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-}
-
-/* Gives a text, and waits until it is settled: by `handle`, when the last command was brief and
- * this one is, or later. */
-static void give(struct weir_kit *kit, const char *text)
-{
-    (void)weir_kit_handle(kit, "text/1", text, strlen(text));
-    run_until(kit, nothing_is_kept);
-}
-
-static void expect_output(struct weir_kit *kit, size_t index, const char *text)
-{
-    const struct weir_message *message = weir_kit_emitted(kit, 0, index);
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    CU_ASSERT_STRING_EQUAL(message->tag->name, EXEC_OUTPUT_TAG);
-    CU_ASSERT_EQUAL_FATAL(message->size, strlen(text));
-    CU_ASSERT_EQUAL(memcmp(message->data, text, message->size), 0);
-}
-
-static void expect_settled(struct weir_kit *kit, enum weir_verdict verdict, size_t count,
-                           const char *reason)
-{
-    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, verdict), count);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), reason);
-}
 
 /* --- payload and output ----------------------------------------------------------------------- */
 
@@ -188,11 +148,6 @@ static void test_request_gets_the_output_as_its_reply(void)
     finish(kit);
 }
 
-static bool a_timer_waits(struct weir_kit *kit)
-{
-    return weir_kit_timer_count(kit) == 1 && weir_kit_watch_count(kit) == 0;
-}
-
 static void test_output_without_room_waits_and_nothing_runs_twice(void)
 {
     struct weir_kit *kit = worker("command: [cat]");
@@ -207,80 +162,6 @@ static void test_output_without_room_waits_and_nothing_runs_twice(void)
     weir_kit_advance(kit, 1000);
     expect_output(kit, 0, "x");
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
-    finish(kit);
-}
-
-/* --- brief commands --------------------------------------------------------------------------- */
-
-static void test_first_command_is_watched(void)
-{
-    struct weir_kit *kit = worker("command: ['true']");
-
-    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", NULL, 0), WEIR_KEEP);
-    run_until(kit, nothing_is_kept);
-    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
-    finish(kit);
-}
-
-/* Gives the text until `handle` itself returns a verdict: a slow machine may take some tries. */
-static int give_until_brief(struct weir_kit *kit, const char *text)
-{
-    int verdict;
-
-    while ((verdict = weir_kit_handle(kit, "text/1", text, strlen(text))) == WEIR_KEEP)
-        run_until(kit, nothing_is_kept);
-    return verdict;
-}
-
-static void test_brief_command_is_waited_for_and_its_output_counts(void)
-{
-    struct weir_kit *kit = worker(
-        "shell: true\ncommand: ['echo \"$1\"; echo why >&2; exit \"$1\"', "
-        "'{}']\nretry: [7]\nretry_after: 2s");
-    size_t count;
-
-    CU_ASSERT_EQUAL(give_until_brief(kit, "0"), WEIR_DONE);
-    CU_ASSERT_EQUAL(weir_kit_watch_count(kit), 0);
-    CU_ASSERT_EQUAL(weir_kit_timer_count(kit), 0);
-    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_INFO, "line=why"));
-    count = weir_kit_settled_count(kit, WEIR_DONE);
-    expect_output(kit, count - 1, "0\n");
-    CU_ASSERT_EQUAL(weir_kit_done(kit, "commands"), count);
-    CU_ASSERT_EQUAL(give_until_brief(kit, "7"), WEIR_RETRY);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 7");
-    CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 2000);
-    CU_ASSERT_EQUAL(give_until_brief(kit, "8"), WEIR_REJECT);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 8");
-    finish(kit);
-}
-
-static void test_output_of_a_brief_command_waits_for_room(void)
-{
-    struct weir_kit *kit = worker("command: [cat]");
-
-    (void)give_until_brief(kit, "x");
-    weir_kit_limit(kit, 0, WEIR_EFULL);
-    CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", "last", 4), WEIR_KEEP);
-    run_until(kit, a_timer_waits);
-    weir_kit_limit(kit, 100, WEIR_EFULL);
-    weir_kit_advance(kit, 1000);
-    CU_ASSERT_EQUAL(weir_kit_kept_count(kit), 0);
-    expect_output(kit, weir_kit_settled_count(kit, WEIR_DONE) - 1, "last");
-    finish(kit);
-}
-
-static void test_command_that_is_not_brief_any_more_is_watched(void)
-{
-    struct weir_kit *kit = worker("shell: true\ncommand: ['exec $1', '{}']\ntimeout: 3s");
-
-    (void)give_until_brief(kit, "true");
-    CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", "sleep 1000", 10), WEIR_KEEP);
-    weir_kit_advance(kit, 3000);
-    run_until(kit, nothing_is_kept);
-    expect_settled(kit, WEIR_REJECT, 1, "time-out");
-    (void)give_until_brief(kit, "true");
-    give(kit, "head -c 1000000 /dev/zero");
-    CU_ASSERT_EQUAL(weir_kit_emitted(kit, 0, 0) ? weir_kit_emitted(kit, 0, 0)->size : 0, 1000000);
     finish(kit);
 }
 
@@ -624,10 +505,6 @@ int main(void)
         { "key", test_key_of_the_message_goes_on_with_the_output },
         { "request", test_request_gets_the_output_as_its_reply },
         { "output without room", test_output_without_room_waits_and_nothing_runs_twice },
-        { "first command", test_first_command_is_watched },
-        { "brief command", test_brief_command_is_waited_for_and_its_output_counts },
-        { "brief command, no room", test_output_of_a_brief_command_waits_for_room },
-        { "no longer brief", test_command_that_is_not_brief_any_more_is_watched },
         { "variables", test_variables_describe_the_message },
         { "inherit: false", test_without_inherit_a_command_has_its_own_variables_only },
         { "descriptors", test_command_has_three_descriptors_and_no_others },
