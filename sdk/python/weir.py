@@ -11,6 +11,7 @@
 Fail settle it otherwise. Any other exception rejects the message, and its traceback goes to the log
 of the host, as everything does that the program prints.
 """
+import contextlib
 import operator
 import os
 import sys
@@ -71,7 +72,9 @@ def run(handle, reader=3, writer=4):
     os.set_inheritable(reader, False)
     os.set_inheritable(writer, False)
     sys.stdout.reconfigure(line_buffering=True)
-    with os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb") as frames:
+    # The host may close its end at any time; this worker is not needed then.
+    with contextlib.suppress(BrokenPipeError), \
+            os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb") as frames:
 
         def write(word, data=b"", *number):
             data = data.encode() if isinstance(data, str) else bytes(memoryview(data))

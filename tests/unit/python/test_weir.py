@@ -134,6 +134,15 @@ class Worker(unittest.TestCase):
     def test_message_that_is_cut_is_not_handled(self):
         self.assertEqual(play(lambda _: "x", message(b"abc")[:-1]), b"")
 
+    def test_host_that_has_gone_ends_the_worker_without_a_word(self):
+        for given in (b"", message(b"x")):
+            reader, to_worker = os.pipe()
+            from_worker, writer = os.pipe()
+            os.write(to_worker, given)
+            os.close(to_worker)
+            os.close(from_worker)
+            self.assertIsNone(weir.run(lambda got: got.data, reader, writer))
+
     def test_large_messages(self):
         data = os.urandom(1 << 20)
         self.assertEqual(play(lambda got: got.data, message(data), message(data)),
