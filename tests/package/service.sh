@@ -127,7 +127,7 @@ systemctl reload weir@demo || fail "reload after the upgrade: $?"
 expect MainPID "$pid"
 weir status work -c /var/lib/weir/demo/control.sock | grep -qw 3 ||
     fail "not three workers after the upgrade"
-systemctl restart 'weir@*' || fail "restart after the upgrade: $?"
+systemctl restart 'weir@*.service' || fail "restart after the upgrade: $?"
 [[ $(readlink "/proc/$(property MainPID)/exe") == /usr/bin/weir ]] || fail "the former program runs"
 echo "upgraded beside the host, which reloaded; a restart took the newer program"
 
