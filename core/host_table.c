@@ -49,6 +49,7 @@ const struct weir_host host_table = {
     .pool_stats = host_table_pool_stats,
     .log = host_log,
     .progress = host_progress,
+    .progress_text = host_progress_text,
     .exit_status = host_exit_status,
     .print = host_print,
     .pool_members = host_table_pool_members,

@@ -363,30 +363,52 @@ void host_log(struct weir_self *self, enum weir_log_level level, const char *eve
     log_write(&actor->runtime->options.log, &line);
 }
 
-void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
+/* The entry of a unit, and in *out_known the copy of its name, which the caller publishes last. The
+ * figures outlive the plugin, hence the copy. NULL: there is no room, or memory is out. */
+static struct progress *find_unit(struct actor *actor, const char *unit, const char **out_known)
 {
-    struct place *place = actor_of_self(self)->place;
-    struct progress *all = place ? place_make_progress(place) : NULL;
-    bool is_gauge = total == WEIR_GAUGE;
+    struct progress *all = actor->place ? place_make_progress(actor->place) : NULL;
 
     for (uint32_t i = 0; all && i < PLACE_UNITS; i++) {
-        struct progress *progress = &all[i];
-        const char *known = atomic_load_explicit(&progress->unit, memory_order_relaxed);
+        const char *known = atomic_load_explicit(&all[i].unit, memory_order_relaxed);
 
         if (known && strcmp(known, unit) != 0)
             continue;
-        /* Makes a copy, since the figures outlive the plugin. */
-        if (!known)
-            known = tag_table_label(&actor_of_self(self)->runtime->tags, unit);
-        /* Relaxed: figures for people. Release: the unit's text. */
-        atomic_store_explicit(&progress->done, is_gauge ? done : progress->before + done,
-                              memory_order_relaxed);
-        atomic_store_explicit(&progress->total,
-                              total && !is_gauge ? progress->before + total : total,
-                              memory_order_relaxed);
-        atomic_store_explicit(&progress->unit, known, memory_order_release);
-        return;
+        *out_known = known ? known : tag_table_label(&actor->runtime->tags, unit);
+        return *out_known ? &all[i] : NULL;
     }
+    return NULL;
+}
+
+void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total)
+{
+    const char *known = NULL;
+    struct progress *progress = find_unit(actor_of_self(self), unit, &known);
+    bool is_gauge = total == WEIR_GAUGE;
+
+    if (!progress)
+        return;
+    /* Relaxed: figures for people. Release: the unit's text. */
+    atomic_store_explicit(&progress->done, is_gauge ? done : progress->before + done,
+                          memory_order_relaxed);
+    atomic_store_explicit(&progress->total, total && !is_gauge ? progress->before + total : total,
+                          memory_order_relaxed);
+    atomic_store_explicit(&progress->unit, known, memory_order_release);
+}
+
+void host_progress_text(struct weir_self *self, const char *unit, const char *text)
+{
+    struct actor *actor = actor_of_self(self);
+    const char *copy = tag_table_label(&actor->runtime->tags, text);
+    const char *known = NULL;
+    struct progress *progress = copy ? find_unit(actor, unit, &known) : NULL;
+
+    if (!progress)
+        return;
+    /* Relaxed: figures for people. Release: the bytes of the text, and those of the unit. */
+    atomic_store_explicit(&progress->total, WEIR_GAUGE, memory_order_relaxed);
+    atomic_store_explicit(&progress->text, copy, memory_order_release);
+    atomic_store_explicit(&progress->unit, known, memory_order_release);
 }
 
 void host_exit_status(struct weir_self *self, int wanted)

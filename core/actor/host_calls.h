@@ -45,6 +45,7 @@ uint32_t host_index(struct weir_self *self);
 void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
               const struct weir_field *fields);
 void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total);
+void host_progress_text(struct weir_self *self, const char *unit, const char *text);
 void host_exit_status(struct weir_self *self, int wanted);
 void host_print(struct weir_self *self, const char *text, size_t size);
 

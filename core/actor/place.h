@@ -31,7 +31,8 @@ struct progress {
     _Atomic(const char *) unit; /* written once by the owner */
     _Atomic uint64_t done;      /* owner writes, all read */
     _Atomic uint64_t total;
-    uint64_t before; /* owner: progress of the former incarnations */
+    _Atomic(const char *) text; /* owner writes: the present value; NULL: it is a number */
+    uint64_t before;            /* owner: progress of the former incarnations */
 };
 
 /* The standing of a place in its pool. */

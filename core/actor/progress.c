@@ -4,6 +4,16 @@
 
 #include <weir/plugin.h>
 
+#define SEVERAL "several" /* actors report different texts */
+
+static void add_text(struct pool_progress *unit, const char *text)
+{
+    if (!unit->text)
+        unit->text = text;
+    else if (text && strcmp(unit->text, text) != 0)
+        unit->text = SEVERAL;
+}
+
 /* A unit past the last entry is left out. */
 static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
 {
@@ -14,6 +24,7 @@ static void add_unit(struct progress_sum *sum, const struct pool_progress *one)
             continue;
         unit->unit = one->unit;
         unit->done += one->done;
+        add_text(unit, one->text);
         unit->total = one->total == WEIR_GAUGE ? WEIR_GAUGE : unit->total + one->total;
         return;
     }
@@ -35,6 +46,8 @@ static struct pool_progress without_gauge(const struct pool_progress *one)
 
     if (left.total == WEIR_GAUGE)
         left.done = 0;
+    if (left.text)
+        left.unit = NULL;
     return left;
 }
 
@@ -61,6 +74,8 @@ void progress_add_place(struct progress_sum *sum, struct place *place)
             /* Relaxed: figures for people. */
             .done = atomic_load_explicit(&all[i].done, memory_order_relaxed),
             .total = atomic_load_explicit(&all[i].total, memory_order_relaxed),
+            /* Acquire pairs with the release in host_progress_text: its bytes. */
+            .text = atomic_load_explicit(&all[i].text, memory_order_acquire),
         };
 
         add_unit(sum, &one);

@@ -174,7 +174,7 @@ static struct progress_sum add_up_locked(struct source *source)
     if (source->place)
         children_add_progress(source->place, &sum);
     else
-        sum = source->last;
+        progress_add(&sum, &source->last);
     return sum;
 }
 

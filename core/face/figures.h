@@ -73,7 +73,8 @@ uint64_t dead_letters_total(const struct dead_letters_figures *figures);
 struct pool_progress {
     const char *unit; /* a constant of a plugin; NULL: none */
     uint64_t done;
-    uint64_t total; /* WEIR_GAUGE: `done` is a gauge */
+    uint64_t total;   /* WEIR_GAUGE: `done` is a gauge */
+    const char *text; /* the gauge instead of `done`; NULL: it is a number */
 };
 
 #endif

@@ -46,22 +46,38 @@ void unit_pages_json(const struct pool_progress *units, uint32_t count, struct j
         return;
     json_begin_object(json, "units");
     for (uint32_t i = 0; i < count; i++)
-        json_unsigned(json, units[i].unit, units[i].done);
+        if (units[i].text)
+            json_text(json, units[i].unit, units[i].text);
+        else
+            json_unsigned(json, units[i].unit, units[i].done);
     json_end(json);
+}
+
+static void print_value(FILE *stream, const struct pool_progress *unit)
+{
+    if (unit->text)
+        fprintf(stream, " %s", unit->text);
+    else
+        fprintf(stream, " %" PRIu64, unit->done);
 }
 
 void unit_pages_print(const struct overview_pool *pool, FILE *stream)
 {
-    for (uint32_t i = 0; i < pool->unit_count; i++)
-        fprintf(stream, "  %-16s %" PRIu64 "\n", pool->units[i].unit, pool->units[i].done);
+    for (uint32_t i = 0; i < pool->unit_count; i++) {
+        fprintf(stream, "  %-16s", pool->units[i].unit);
+        print_value(stream, &pool->units[i]);
+        fputc('\n', stream);
+    }
 }
 
 static void print_units(FILE *stream, const char *path, const struct pool_progress *units,
                         uint32_t count)
 {
     fprintf(stream, "%s:", path);
-    for (uint32_t i = 0; i < count; i++)
-        fprintf(stream, "%s %s %" PRIu64, i > 0 ? "," : "", units[i].unit, units[i].done);
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(stream, "%s %s", i > 0 ? "," : "", units[i].unit);
+        print_value(stream, &units[i]);
+    }
     fputc('\n', stream);
 }
 
@@ -73,20 +89,25 @@ void unit_pages_print_all_locked(const struct overview *overview, FILE *stream)
 
 /* --- metrics ---------------------------------------------------------------------------------- */
 
+/* A text is no metric. */
+static void write_units(FILE *stream, const char *metric, const char *label, const char *path,
+                        const struct pool_progress *units, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!units[i].text)
+            metric_lines_write(stream, metric, label, path, "unit", units[i].unit, units[i].done);
+}
+
 static void write_source(FILE *stream, const char *path, const struct pool_progress *units,
                          uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        metric_lines_write(stream, "weir_source_units", "source", path, "unit", units[i].unit,
-                           units[i].done);
+    write_units(stream, "weir_source_units", "source", path, units, count);
 }
 
 static void write_pool(FILE *stream, const char *path, const struct pool_progress *units,
                        uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        metric_lines_write(stream, "weir_pool_units", "pool", path, "unit", units[i].unit,
-                           units[i].done);
+    write_units(stream, "weir_pool_units", "pool", path, units, count);
 }
 
 void unit_pages_metrics_locked(const struct overview *overview, FILE *stream)

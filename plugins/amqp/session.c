@@ -41,6 +41,7 @@ static int connect_all(struct weir_self *self, struct session *session)
         return status;
     session->link.failures = 0;
     link_name_server(&session->link, server, sizeof server);
+    weir_progress_text(self, "server", server);
     weir_log(self, WEIR_LOG_INFO, "connected", weir_str("server", server),
              weir_str("queue", session->link.settings->queue));
     return 0;
@@ -157,8 +158,10 @@ int session_start(struct weir_self *self, struct session *session)
         weir_log(self, WEIR_LOG_ERROR, "not opened", weir_str("reason", session->link.error));
         return status;
     }
-    if (status != 0)
+    if (status != 0) {
+        weir_progress_text(self, "server", "none");
         reconnect_later(self, session);
+    }
     if (weir_every(self, settings->heartbeat / 3, on_beat, session, NULL) != 0)
         return WEIR_ENOMEM;
     pump(self, session);

@@ -137,6 +137,13 @@ uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit)
     return found ? found->total : 0;
 }
 
+const char *weir_kit_text(const struct weir_kit *kit, const char *unit)
+{
+    const struct kit_unit *found = find_unit(kit, unit);
+
+    return found ? found->text : NULL;
+}
+
 int weir_kit_exit_status(const struct weir_kit *kit)
 {
     return kit->exit_status;

@@ -107,6 +107,7 @@ struct kit_unit {
     const char *unit; /* a constant of the plugin */
     uint64_t done;
     uint64_t total;
+    char *text; /* owned; NULL: the unit is a number */
     struct kit_unit *next;
 };
 

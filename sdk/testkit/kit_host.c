@@ -20,6 +20,8 @@
 #include "kit_time.h"
 #include "kit_watch.h"
 
+#define KIT_TEXT_MAX 512u /* of weir_progress_text */
+
 /* --- messages --------------------------------------------------------------------------------- */
 
 static const struct weir_tag *make_tag(struct weir_self *self, const char *name)
@@ -101,7 +103,7 @@ static weir_pid get_pool(struct weir_self *self)
 
 /* --- messages for people ---------------------------------------------------------------------- */
 
-static void progress(struct weir_self *self, const char *name, uint64_t done, uint64_t total)
+static struct kit_unit *find_unit(struct weir_self *self, const char *name)
 {
     struct weir_kit *kit = kit_of(self);
     struct kit_unit *unit = kit->units;
@@ -111,11 +113,30 @@ static void progress(struct weir_self *self, const char *name, uint64_t done, ui
     if (!unit) {
         unit = kit_take(sizeof *unit);
         unit->next = kit->units;
+        unit->unit = name;
         kit->units = unit;
     }
-    unit->unit = name;
+    return unit;
+}
+
+static void progress(struct weir_self *self, const char *name, uint64_t done, uint64_t total)
+{
+    struct kit_unit *unit = find_unit(self, name);
+
     unit->done = done;
     unit->total = total;
+}
+
+static void progress_text(struct weir_self *self, const char *name, const char *text)
+{
+    struct kit_unit *unit;
+
+    if (!text[0] || strlen(text) > KIT_TEXT_MAX)
+        return;
+    unit = find_unit(self, name);
+    free(unit->text);
+    unit->text = strdup(text);
+    unit->total = WEIR_GAUGE;
 }
 
 static void exit_status(struct weir_self *self, int status)
@@ -206,6 +227,7 @@ static const struct weir_host table = {
     .pool_stats = kit_pool_stats,
     .log = kit_log_line,
     .progress = progress,
+    .progress_text = progress_text,
     .exit_status = exit_status,
     .set_demand = set_demand,
     .task = kit_task_run,
@@ -263,6 +285,7 @@ void kit_host_finish(struct weir_kit *kit)
     }
     for (struct kit_unit *unit = kit->units, *next; unit; unit = next) {
         next = unit->next;
+        free(unit->text);
         free(unit);
     }
 }

@@ -217,7 +217,9 @@ def test_status_and_metrics_show_the_queue(suite):
     shown = units()
     check(shown["connected"] == 1 and 0 < shown["unacknowledged"] <= 20 and
           shown["received"] >= 20 and shown["redelivered"] == 0, shown)
-    check("far: connected 1, " in host.tell("status"), host.tell("status"))
+    check(shown["server"] == items["server"], shown)
+    check(f"far: server {items['server']}, connected 1, " in host.tell("status"),
+          host.tell("status"))
     metrics = host.page("/metrics")
     for unit in ("connected", "queue_length", "unacknowledged", "redelivered"):
         check(f'weir_source_units{{source="far",unit="{unit}"}} ' in metrics, metrics)
@@ -226,6 +228,10 @@ sources: {{numbers: {{use: gen.numbers, rate: 10/s, args: {{count: 1000}}, to: f
 pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
 """).start()
     until(lambda: producer.ask("status", "far")["units"].get("published", 0) > 0, "units", producer)
+    check(producer.ask("status", "far")["units"]["server"] == items["server"], "its server")
+    check(f"server           {items['server']}\n" in producer.tell("status", "far"),
+          producer.tell("status", "far"))
+    check('unit="server"' not in producer.page("/metrics"), "a text among the metrics")
     check('weir_pool_units{pool="far",unit="unconfirmed"} ' in producer.page("/metrics"), "metrics")
     host.kill()
     host.start()

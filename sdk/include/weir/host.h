@@ -230,6 +230,8 @@ struct weir_host {
     int (*detach)(struct weir_self *, struct weir_message *);
     /* outputs (same) */
     int (*target)(struct weir_self *, uint32_t output, weir_pid *out_pid);
+    /* output for people (same) */
+    void (*progress_text)(struct weir_self *, const char *unit, const char *text);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
@@ -459,6 +461,16 @@ static inline void weir_progress(struct weir_self *self, const char *unit, uint6
                                  uint64_t total)
 {
     self->host->progress(self, unit, done, total);
+}
+
+/* Reports a text as the present value of a unit, such as the name of the server in use: a gauge
+ * that is no number. `weir status` shows it; when the workers of a pool report different ones, it
+ * shows `several`. A unit has texts or numbers, not both. Borrows the unit and the text, 1 to 512
+ * bytes each; others are ignored. The host keeps each different text until it ends, so report few.
+ * Since 1.1. */
+static inline void weir_progress_text(struct weir_self *self, const char *unit, const char *text)
+{
+    self->host->progress_text(self, unit, text);
 }
 
 /* Sets the status with which `weir run` exits, 0 to 63; other values are ignored. The largest

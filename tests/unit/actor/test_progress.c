@@ -225,6 +225,54 @@ static void test_gauge_is_of_the_living(void)
     finish(&f);
 }
 
+static const char *const servers[] = { "", "a:1", "b:2" };
+
+static int name_server(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    (void)probe;
+    weir_progress_text(self, "server", servers[probe_order(message)->argument]);
+    return WEIR_DONE;
+}
+
+/* `text` NULL: there is no unit. */
+static bool has_text(struct fixture *f, const char *text)
+{
+    struct pool_progress units[PLACE_UNITS];
+    uint32_t count = pool_progress(f->pool, units, PLACE_UNITS);
+
+    if (!text)
+        return count == 0;
+    return count == 1 && units[0].total == WEIR_GAUGE && units[0].text &&
+           strcmp(units[0].text, text) == 0;
+}
+
+static void test_text_is_that_of_the_living_or_several(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    order(&f, f.pool->pid, 80, name_server, 0);
+    CU_ASSERT_TRUE(has_text(&f, NULL));
+    order(&f, f.pool->pid, 81, name_server, 1);
+    CU_ASSERT_TRUE(has_text(&f, "a:1"));
+    order(&f, f.pool->pid, 82, spawn, 0);
+    order(&f, atomic_load(&f.child), 83, name_server, 1);
+    CU_ASSERT_TRUE(has_text(&f, "a:1"));
+    order(&f, atomic_load(&f.child), 84, name_server, 2);
+    CU_ASSERT_TRUE(has_text(&f, "several"));
+    order(&f, f.pool->pid, 85, name_server, 2);
+    CU_ASSERT_TRUE(has_text(&f, "b:2"));
+    order(&f, f.pool->pid, 86, name_server, 1);
+    order(&f, f.pool->pid, 87, stop_child, 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_no_children, &f));
+    CU_ASSERT_TRUE(has_text(&f, "a:1"));
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 0, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_TRUE(has_text(&f, NULL));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -232,6 +280,7 @@ int main(void)
         { "ended", test_children_that_have_ended_still_count },
         { "again", test_worker_that_is_opened_again_goes_on_counting },
         { "gauge", test_gauge_is_of_the_living },
+        { "text", test_text_is_that_of_the_living_or_several },
         CU_TEST_INFO_NULL,
     };
 

@@ -22,6 +22,7 @@ struct script {
     uint32_t fails;     /* as many times; 0 = once */
     bool endless;
     bool asking;                   /* WEIR_ASKING */
+    bool reports;                  /* a count, a gauge and a text */
     enum weir_when_full when_full; /* of its output */
 
     _Atomic uint64_t emitted;
@@ -47,9 +48,13 @@ static int open_source(struct weir_self *self, const void *settings, void *state
 {
     struct script **script = state;
 
-    (void)self;
     *script = (struct script *)(uintptr_t)settings;
     atomic_fetch_add(&(*script)->opened, 1);
+    if ((*script)->reports) {
+        weir_progress(self, "pictures", 7, 0);
+        weir_progress(self, "connected", 1, WEIR_GAUGE);
+        weir_progress_text(self, "server", "a:1");
+    }
     return 0;
 }
 
@@ -360,6 +365,24 @@ static bool has_failed(void *context)
            atomic_load(&f->rig.dispatcher->timers.next_due_ns) != TIMER_NEVER;
 }
 
+static void test_gauges_and_texts_end_with_the_source(void)
+{
+    struct pool_progress units[4];
+    struct fixture f;
+
+    begin(&f, (struct script){ .total = 2, .fails_at = NEVER, .pauses_at = 1, .reports = true },
+          false);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_paused, &f.script));
+    CU_ASSERT_EQUAL(source_progress(f.source, units, 4), 3);
+    while (!has_ended(f.source)) /* the timer is armed at some moment of this clock */
+        rig_advance(&f.rig, 10);
+    CU_ASSERT_EQUAL(source_progress(f.source, units, 4), 2);
+    CU_ASSERT_EQUAL(units[0].done, 7);
+    CU_ASSERT_EQUAL(units[1].done, 0);
+    CU_ASSERT_PTR_NULL(units[1].text);
+    finish(&f, 2);
+}
+
 /* promise P5: a source that fails each time waits longer and longer, though it opens each time. */
 static void test_pause_of_a_failing_source_grows(void)
 {
@@ -390,6 +413,7 @@ int main(void)
         { "drops", test_source_whose_newest_are_dropped_keeps_nothing_back },
         { "waits", test_source_that_waits_is_asked_again_after_its_timer },
         { "fails", test_source_that_fails_is_opened_anew },
+        { "reports", test_gauges_and_texts_end_with_the_source },
         { "keeps failing", test_pause_of_a_failing_source_grows },
         { "led elsewhere", test_source_that_is_led_elsewhere_loses_nothing },
         { "closed", test_closed_source_produces_nothing_more },

@@ -71,6 +71,9 @@ static int do_all(struct weir_self *self, const struct weir_message *message)
     weir_log(self, WEIR_LOG_WARNING, "odd", weir_str("path", "x"), weir_int("errno", -2),
              weir_uint("tag", message->tag == weir_tag(self, "run/1")));
     weir_progress(self, "files", 3, 7);
+    weir_progress_text(self, "server", "a:1");
+    weir_progress_text(self, "server", "b:2");
+    weir_progress_text(self, "server", "");
     weir_exit_status(self, 2);
     weir_exit_status(self, 1);
     weir_retry_after(self, 250);
@@ -100,6 +103,9 @@ static void test_what_a_plugin_did_is_shown(void)
     CU_ASSERT_EQUAL(weir_kit_done(kit, "files"), 3);
     CU_ASSERT_EQUAL(weir_kit_total(kit, "files"), 7);
     CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_text(kit, "server"), "b:2");
+    CU_ASSERT_PTR_NULL(weir_kit_text(kit, "files"));
+    CU_ASSERT_PTR_NULL(weir_kit_text(kit, "bytes"));
     CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 2);
     CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 250);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "attempt 1");

@@ -270,6 +270,9 @@ size_t weir_kit_log_count(const struct weir_kit *kit);
 /* The last progress of this unit; 0 when there is none, or no total. */
 uint64_t weir_kit_done(const struct weir_kit *kit, const char *unit);
 uint64_t weir_kit_total(const struct weir_kit *kit, const char *unit);
+/* The last text of this unit, by weir_progress_text; NULL when there is none. Borrowed until the
+ * next text of the unit. */
+const char *weir_kit_text(const struct weir_kit *kit, const char *unit);
 int weir_kit_exit_status(const struct weir_kit *kit);
 /* The enum weir_end_reason with which the worker asked for its own end, by weir_exit; -1: it did
  * not. With WEIR_END_CRASH or WEIR_END_KILL it may leave kept messages: the host delivers them
