@@ -301,6 +301,30 @@ pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none, retry
     check(lines_of(tries) == ["1", "2"], lines_of(tries))
 
 
+def test_nested_and_scaled_pools_take_pieces_as_any_others(suite):
+    out = f"{suite.work}/out"
+    record = "use: sink.record, size: 1, args: {{batch: 1, path: \"{}/{}-%i.txt\"}}"
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, rate: 1000/s, to: work}}}}
+pools:
+  work:
+    members:
+      left: {{{record.format(out, "left")}}}
+      right: {{{record.format(out, "right")}}}
+""").start()
+    producer = suite.producer(1500).start(waits=False)
+    for size in (4, 1, 3):
+        done = len(suite.handled())
+        host.tell("scale", "work/left", str(size))
+        suite.until_some(done + 200, host)
+    suite.until_all(1500, host)
+    check(producer.wait() == 0, "the producer ends")
+    check(sum(suite.handled().values()) == 1500, "a piece came twice")
+    done = {pool["path"]: pool["done"] for pool in host.ask("status")["pools"]}
+    check(done["work/left"] > 0 and done["work/right"] > 0, done)
+    until(lambda: host.number("far", "acknowledged") == 1500, "all are acknowledged", host)
+
+
 def test_server_without_memory_blocks_publishers_for_a_while(suite):
     producer = suite.host("producer", f"""
 sources: {{numbers: {{use: gen.numbers, rate: 500/s, args: {{count: 1500}}, to: far}}}}
@@ -320,6 +344,7 @@ TESTS = [
     test_acknowledgements_leave_out_a_piece_that_is_not_settled,
     test_piece_that_no_queue_takes_is_put_again,
     test_retry_waits_until_its_new_queue_may_be_used,
+    test_nested_and_scaled_pools_take_pieces_as_any_others,
     test_server_without_memory_blocks_publishers_for_a_while,
     test_refused_session_goes_on_to_the_next_server,
     test_foreign_queue_needs_an_exchange_for_dead_letters,
