@@ -23,15 +23,17 @@ struct holder {
     const struct weir_message *message;
 };
 
+static void adopt(struct holder *holder, const struct settings *settings)
+{
+    holder->keep = settings->keep;
+    holder->pool = settings->pool;
+    holder->then = settings->then;
+}
+
 static int open_holder(struct weir_self *self, const void *settings, void *state)
 {
-    const struct settings *wanted = settings;
-    struct holder *holder = state;
-
     (void)self;
-    holder->keep = wanted->keep;
-    holder->pool = wanted->pool;
-    holder->then = wanted->then;
+    adopt(state, settings);
     return 0;
 }
 
@@ -130,8 +132,7 @@ static void reconfigure(struct weir_self *self, void *state, const void *setting
 {
     struct holder *holder = state;
 
-    holder->keep = ((const struct settings *)settings)->keep;
-    holder->pool = ((const struct settings *)settings)->pool;
+    adopt(holder, settings);
     if (holder->lease.token)
         (void)weir_lease_renew(self, &holder->lease);
     if (holder->lease.token && !holder->keep)

@@ -255,7 +255,8 @@ def a_deadlock_of_holders_is_shown_and_ends(host):
                  r"^b#0 .* leased to right#0 for \d+ ms$", r"^a: takers wait: right#0$"):
         host.until(lambda: re.search(line, members(host), re.M), lambda: f"{line}: {members(host)}")
     host.check("lease is revoked" not in host.log(), "a lease was revoked")
-    host.reload("reloaded", crossed(True, "50ms"))
+    host.reload("reloaded", crossed(False, "50ms"))
+    host.reload("reloaded", crossed(True, "50ms"))  # the holders renew their leases: 50 ms now
     code = host.process.wait()
     os.close(host.gate)
     host.check(code == 65, f"exit code {code}")  # the holder whose lease ended rejects its message
