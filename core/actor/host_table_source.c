@@ -1,18 +1,20 @@
 #include "actor/host_table_source.h"
 
-#include "actor/place.h"
+#include "actor/source.h"
 #include "actor/wiring.h"
 
 int host_leave_position(struct weir_self *self, const void *data, size_t size)
 {
     struct actor *actor = actor_of_self(self);
+    struct position *left;
     int status;
 
     if (actor->kind != ACTOR_SOURCE)
         return WEIR_ENOTALLOWED;
-    status = position_set(&actor->place->left, data, size);
+    left = &source_of(actor->place)->left;
+    status = position_set(left, data, size);
     if (status != 0)
-        actor->place->left.lost = true;
+        left->lost = true;
     return status;
 }
 

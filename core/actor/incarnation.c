@@ -18,6 +18,7 @@
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
+#include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/watched.h"
 
@@ -123,17 +124,16 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
     }
 }
 
-/* Releases the spec that `open` got, and moves the position of the ended incarnation to where the
- * next one starts. */
-static void leave_for_next(struct place *place)
+/* Releases the spec that `open` got, and keeps the position of a source for the next
+ * incarnation. */
+static void leave_for_next(struct actor *actor)
 {
+    struct place *place = actor->place;
+
     spec_unref(place->opened_with);
     place->opened_with = NULL;
-    /* An incarnation that has not taken over the position that it got has none of its own. */
-    if (position_is_left(&place->from))
-        position_clear(&place->left);
-    else
-        position_move(&place->from, &place->left);
+    if (actor->kind == ACTOR_SOURCE)
+        source_carry_position(source_of(place));
 }
 
 /* Ends the incarnation and everything that belongs to it, but not the place. */
@@ -143,7 +143,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
         call_close(actor, reason);
         incarnation_free_state(actor);
         if (actor->place)
-            leave_for_next(actor->place);
+            leave_for_next(actor);
     }
     end_ext(actor);
     children_stop(actor);

@@ -54,8 +54,6 @@ void place_destroy(struct place *place)
     tokens_leave(&place->token_wait);
     spec_unref(place->opened_with);
     spec_unref(place->respec);
-    position_clear(&place->left);
-    position_clear(&place->from);
     free(place->age);
     /* no other thread has it */
     free(atomic_load_explicit(&place->lease, memory_order_relaxed));

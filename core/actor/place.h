@@ -10,7 +10,6 @@
 #include "actor/actor.h"
 #include "actor/backoff.h"
 #include "actor/owner.h"
-#include "actor/position.h"
 #include "actor/tokens.h"
 #include "actor/wait_queue.h"
 #include "actor/wiring.h"
@@ -64,8 +63,6 @@ struct place {
     struct backoff backoff;
     uint64_t reopen_ns;    /* when to open again, in state WAITING */
     uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
-    struct position left;  /* by the present incarnation of a source */
-    struct position from;  /* where this incarnation, or the next one, starts */
     /* counted: the spec that `open` got, when it is not the present one */
     struct spec *opened_with;
 

@@ -57,19 +57,18 @@ static uint32_t credit_of(struct actor *actor)
 }
 
 /* Passes the position to the behaviour. False: the behaviour refused it. */
-static bool hand_over(struct actor *actor, const struct position *position)
+static bool hand_over(struct actor *actor, struct source *source)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
-    struct position *left = &actor->place->left;
 
     if (behaviour->resume) {
         callback_begin(actor);
-        behaviour->resume(&actor->self, actor->memory, position->data, position->size);
+        behaviour->resume(&actor->self, actor->memory, source->from.data, source->from.size);
         callback_end(actor);
     }
-    if (!left->lost)
+    if (!source->left.lost)
         return true;
-    position_clear(left);
+    position_clear(&source->left);
     return false;
 }
 
@@ -87,21 +86,19 @@ static void end_without_position(struct actor *actor)
 /* Starts at the position of its predecessor: once, before it produces. False: it cannot. */
 static bool resume(struct actor *actor, struct source *source)
 {
-    struct place *place = actor->place;
-
     if (position_is_left(&source->position))
-        position_move(&place->from, &source->position);
-    if (place->from.lost) {
+        position_move(&source->from, &source->position);
+    if (source->from.lost) {
         end_without_position(actor);
         return false;
     }
-    if (!place->from.data)
+    if (!source->from.data)
         return true;
-    if (!hand_over(actor, &place->from)) {
+    if (!hand_over(actor, source)) {
         restart_after_failure(actor, WEIR_END_CRASH);
         return false;
     }
-    position_clear(&place->from);
+    position_clear(&source->from);
     return true;
 }
 

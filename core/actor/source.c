@@ -31,8 +31,8 @@ static void ended(struct place *place)
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
     /* A source that never produced still has the position that it got. */
-    if (position_is_left(&place->from) && !source->position.data)
-        position_move(&source->position, &place->from);
+    if (position_is_left(&source->from) && !source->position.data)
+        position_move(&source->position, &source->from);
     source->place = NULL;
     start_successor_locked(source, place->actor->executor);
     pthread_mutex_unlock(&source->lock);
@@ -106,6 +106,8 @@ static int create_actor(struct source *source, struct executor *executor,
 static void destroy(struct source *source)
 {
     wiring_destroy(atomic_load(&source->wiring.wiring));
+    position_clear(&source->left);
+    position_clear(&source->from);
     position_clear(&source->position);
     dead_letters_finish(&source->dead);
     pthread_mutex_destroy(&source->lock);
@@ -141,6 +143,15 @@ int source_create(struct runtime *runtime, struct executor *executor,
     *out = source;
     actor_begin(source->actor, executor);
     return 0;
+}
+
+void source_carry_position(struct source *source)
+{
+    /* An incarnation that has not taken over the position that it got has none of its own. */
+    if (position_is_left(&source->from))
+        position_clear(&source->left);
+    else
+        position_move(&source->from, &source->left);
 }
 
 /* --- taking over ---------------------------------------------------------------------------- */

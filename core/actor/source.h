@@ -9,6 +9,7 @@
 #define ACTOR_SOURCE_H
 
 #include "actor/misuse.h"
+#include "actor/position.h"
 #include "actor/progress.h"
 #include "face/source.h"
 
@@ -33,6 +34,8 @@ struct source {
     struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
     struct ledger_reading ledger;     /* lock: likewise */
     struct source *waiting_successor; /* lock: produces when this one has ended */
+    struct position left; /* its turn: by the present incarnation */
+    struct position from; /* its turn: where this incarnation, or the next one, starts */
     /* Before `going`: the thread that sets it. After: its own turn. After `ended`: its owner. */
     struct position position;
     struct source *predecessor; /* owner: the source that this one replaces, while that lives */
@@ -57,6 +60,9 @@ static inline struct source *source_of(const struct place *place)
 {
     return (struct source *)(void *)((char *)place->owner - offsetof(struct source, owner));
 }
+
+/* An incarnation has ended: the next one starts at the position that it left. */
+void source_carry_position(struct source *source);
 
 /* Whether its names are found once `open` has succeeded. Otherwise they are published when it may
  * produce, or is to follow another source. */
