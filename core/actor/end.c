@@ -119,8 +119,8 @@ static void drop_spec_and_place(struct actor *actor)
 {
     spec_unref(actor->spec);
     actor->spec = NULL;
-    if (actor->place && actor->place->labels)
-        names_unlabel(&actor->runtime->names, actor->place->labels);
+    if (actor->place)
+        names_unlabel(&actor->runtime->names, &actor->place->name);
     children_destroy(actor->place);
     place_destroy(actor->place);
     actor->place = NULL;

@@ -1,6 +1,7 @@
 #include "actor/names.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,6 @@ struct name_entry {
     struct table_node of_pid; /* lock */
     uint64_t hash;            /* const: of the name */
     bool is_claim;            /* const: of an incarnation, and ends with it */
-    bool is_label;            /* const: in `by_pid` only */
     weir_pid pid;             /* const */
     char name[];              /* const */
 };
@@ -45,7 +45,7 @@ void names_init(struct names *names)
 {
     pthread_mutex_init(&names->lock, NULL);
     atomic_init(&names->table, NULL);
-    names->by_pid = (struct table){ .only = NULL };
+    names->by_pid = names->labels = (struct table){ .only = NULL };
     names->count = 0;
 }
 
@@ -59,6 +59,7 @@ void names_finish(struct names *names)
         node = node->next;
         free(entry);
     }
+    (void)table_take_all(&names->labels);
     free(atomic_load_explicit(&names->table, memory_order_relaxed));
     pthread_mutex_destroy(&names->lock);
 }
@@ -251,41 +252,38 @@ static struct name_entry *next_of_locked(const struct name_entry *entry)
     return entry_of(table_next(&entry->of_pid));
 }
 
-void names_label(struct names *names, const char *label, weir_pid pid)
+void names_label(struct names *names, struct name_label *label, const char *text, weir_pid pid)
 {
-    struct name_entry *entry;
-
-    if (make_entry(label, pid, &entry) != 0)
-        return;
-    entry->is_label = true;
+    label->text = text;
     pthread_mutex_lock(&names->lock);
-    table_add(&names->by_pid, &entry->of_pid, pid);
+    table_add(&names->labels, &label->by_pid, pid);
     pthread_mutex_unlock(&names->lock);
 }
 
-void names_unlabel(struct names *names, weir_pid pid)
+void names_unlabel(struct names *names, struct name_label *label)
 {
-    struct name_entry *entry;
-
     pthread_mutex_lock(&names->lock);
-    entry = first_of_locked(names, pid);
-    while (entry && !entry->is_label)
-        entry = next_of_locked(entry);
-    if (entry)
-        table_remove(&names->by_pid, &entry->of_pid);
+    table_remove(&names->labels, &label->by_pid);
     pthread_mutex_unlock(&names->lock);
-    free(entry); /* no reader finds it */
+}
+
+/* The text of the label of a PID, or else its first name; "": it has none. */
+static const char *text_of_locked(struct names *names, weir_pid pid)
+{
+    struct table_node *label = table_first(&names->labels, pid);
+    const struct name_entry *entry = first_of_locked(names, pid);
+
+    if (label)
+        return TABLE_ENTRY(label, struct name_label, by_pid)->text;
+    while (entry && next_of_locked(entry))
+        entry = next_of_locked(entry);
+    return entry ? entry->name : "";
 }
 
 void names_of(struct names *names, weir_pid pid, char out_name[NAMES_LENGTH_MAX + 1])
 {
-    const struct name_entry *entry;
-
     pthread_mutex_lock(&names->lock);
-    entry = pid ? first_of_locked(names, pid) : NULL;
-    while (entry && !entry->is_label && next_of_locked(entry))
-        entry = next_of_locked(entry);
-    memcpy(out_name, entry ? entry->name : "", entry ? strlen(entry->name) + 1 : 1);
+    (void)snprintf(out_name, NAMES_LENGTH_MAX + 1, "%s", text_of_locked(names, pid));
     pthread_mutex_unlock(&names->lock);
 }
 

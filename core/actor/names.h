@@ -25,10 +25,17 @@
 
 struct name_table;
 
+/* All zeros is a label of no PID. */
+struct name_label {
+    struct table_node by_pid; /* lock */
+    const char *text;         /* borrowed */
+};
+
 struct names {
     pthread_mutex_t lock;               /* writers */
     _Atomic(struct name_table *) table; /* written under lock, read by all; NULL = no name yet */
     struct table by_pid;                /* lock: of all names */
+    struct table labels;                /* lock: by PID */
     uint32_t count;                     /* lock: of names */
 };
 
@@ -59,11 +66,12 @@ void names_remove(struct names *names, const char *name, weir_pid pid, struct re
 /* Removes all claims of a PID, whose incarnation has ended. */
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader);
 
-/* Gives a PID a label, by which it cannot be found: for people. At most one. Without memory, or
- * when it is too long, there is none. Borrows the label. */
-void names_label(struct names *names, const char *label, weir_pid pid);
-void names_unlabel(struct names *names, weir_pid pid);
-/* Copies the label of a PID, or else a name; "" when it has none. */
+/* Gives a PID a label, by which it cannot be found: for people. At most one. Borrows the label and
+ * its text until names_unlabel, which does nothing for a label of no PID. */
+void names_label(struct names *names, struct name_label *label, const char *text, weir_pid pid);
+void names_unlabel(struct names *names, struct name_label *label);
+/* Copies the label of a PID, or else a name; "" when it has none. A text that is too long is
+ * cut. */
 void names_of(struct names *names, weir_pid pid, char out_name[NAMES_LENGTH_MAX + 1]);
 
 /* WEIR_EUNKNOWN. Inside a read section. */

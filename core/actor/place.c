@@ -43,8 +43,8 @@ int place_create(const char *path, uint32_t index, struct place **out)
 
 void place_label(struct place *place)
 {
-    place->labels = actor_pid(place->actor);
-    names_label(&place->actor->runtime->names, place->path, place->labels);
+    names_label(&place->actor->runtime->names, &place->name, place->path,
+                actor_pid(place->actor));
 }
 
 void place_destroy(struct place *place)

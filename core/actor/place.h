@@ -9,6 +9,7 @@
 
 #include "actor/actor.h"
 #include "actor/backoff.h"
+#include "actor/names.h"
 #include "actor/owner.h"
 #include "actor/tokens.h"
 #include "actor/wait_queue.h"
@@ -49,7 +50,7 @@ struct place {
     struct misuses *misuses;    /* const: where its misuses are counted; may be NULL */
     struct wiring_slot *wiring; /* const: the targets of its outputs */
     struct actor *actor;        /* const */
-    weir_pid labels;            /* const: the PID that has its path as a label; 0 = none */
+    struct name_label name;     /* of its actor's PID: the path */
     bool gives_notice;          /* const: its open and its end wake threads in runtime_wait */
 
     /* owner */
