@@ -128,11 +128,12 @@ static void drop_spec_and_place(struct actor *actor)
 
 void end_settle_input(struct actor *actor)
 {
-    struct message *message = actor->place->settling;
+    struct outbox *outbox = place_outbox(actor->place);
+    struct message *message = outbox ? outbox->settling : NULL;
 
     if (!message)
         return;
-    actor->place->settling = NULL;
+    outbox->settling = NULL;
     settle_unhold(actor);
     settle_done(actor, message);
 }
@@ -140,7 +141,7 @@ void end_settle_input(struct actor *actor)
 /* Leaves the wait queue, too. The message that emitted the outbox counts as handled. */
 static void drop_outbox(struct actor *actor)
 {
-    if (!actor->place)
+    if (!place_outbox(actor->place))
         return;
     output_drop_all(actor);
     end_settle_input(actor);
@@ -200,6 +201,13 @@ static void free_queue(struct message_queue *queue, struct executor *executor)
         message_destroy(&executor->cache, message);
 }
 
+static void free_outbox(struct outbox *outbox, struct executor *executor)
+{
+    free_queue(&outbox->waiting.queue, executor);
+    free_queue(&outbox->copies.queue, executor);
+    message_destroy(&executor->cache, outbox->settling);
+}
+
 void end_abandoned(struct actor *actor, struct executor *executor)
 {
     struct message_queue *queues[] = { &actor->control, &actor->urgent, &actor->high, &actor->front,
@@ -222,12 +230,11 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     room_queue_destroy(actor);
     if (!actor->runtime || actor_state(actor) == ACTOR_ENDED)
         return;
+    if (place_outbox(actor->place))
+        free_outbox(place_outbox(actor->place), executor);
     if (actor->place) {
-        free_queue(&actor->place->outbox.queue, executor);
-        free_queue(&actor->place->copies.queue, executor);
         free_queue(&actor->place->stash.queue, executor);
         free_queue(&actor->place->retries.queue, executor);
-        message_destroy(&executor->cache, actor->place->settling);
         if (lease_of(actor))
             message_destroy(&executor->cache, lease_of(actor)->take);
     }

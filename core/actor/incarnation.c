@@ -18,7 +18,6 @@
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
-#include "actor/source.h"
 #include "actor/stash.h"
 #include "actor/watched.h"
 
@@ -124,16 +123,13 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
     }
 }
 
-/* Releases the spec that `open` got, and keeps the position of a source for the next
- * incarnation. */
-static void leave_for_next(struct actor *actor)
+/* Releases the spec that `open` got, and tells the owner. */
+static void closed(struct place *place)
 {
-    struct place *place = actor->place;
-
     spec_unref(place->opened_with);
     place->opened_with = NULL;
-    if (actor->kind == ACTOR_SOURCE)
-        source_carry_position(source_of(place));
+    if (place->owner && place->owner->ops->closed)
+        place->owner->ops->closed(place);
 }
 
 /* Ends the incarnation and everything that belongs to it, but not the place. */
@@ -143,7 +139,7 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
         call_close(actor, reason);
         incarnation_free_state(actor);
         if (actor->place)
-            leave_for_next(actor);
+            closed(actor->place);
     }
     end_ext(actor);
     children_stop(actor);

@@ -100,9 +100,8 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
     inspection_number(out, "attempt", kept ? kept->public.attempt : 0);
     inspection_number(out, "stashed", place->stash.count);
     inspection_number(out, "retries", place->retries.count);
-    inspection_number(out, "outbox", place->outbox.count + place->copies.count);
-    inspection_number(out, "throttled",
-                      atomic_load_explicit(&place->token_wait.messages, memory_order_relaxed));
+    inspection_number(out, "outbox", place_unsent(place));
+    inspection_number(out, "throttled", place_throttled(place));
     if (!actor->spec)
         return; /* the built-in manager */
     inspection_number(out, "in_hand_max", actor->spec->in_hand_max);

@@ -166,12 +166,14 @@ static void drop(struct actor *actor, uint32_t output, struct message *message, 
 
 static int keep_for_later(struct actor *actor, uint32_t output, struct message *message)
 {
-    struct place *place = actor->place;
+    struct outbox *outbox = place_make_outbox(actor->place);
 
-    if (place->outbox.count >= actor->spec->outbox_max)
+    if (!outbox)
+        return WEIR_ENOMEM;
+    if (outbox->waiting.count >= actor->spec->outbox_max)
         return WEIR_EFULL;
     message->output = output;
-    message_list_append(&place->outbox, message);
+    message_list_append(&outbox->waiting, message);
     actor_disturb(actor);
     return 0;
 }
@@ -180,22 +182,23 @@ static int keep_for_later(struct actor *actor, uint32_t output, struct message *
  * */
 static void copies_wait(struct actor *actor, uint32_t output, struct message_list *copies)
 {
+    struct outbox *outbox = place_outbox(actor->place);
     struct message *message;
 
     while ((message = message_list_take(copies))) {
         message->output = output;
-        message_list_append(&actor->place->copies, message);
+        message_list_append(&outbox->copies, message);
     }
     actor_disturb(actor);
 }
 
-/* Settles the copies without room by `when_full`. */
+/* Settles the copies without room by `when_full`; without memory for an outbox they cannot wait. */
 static void copies_left(struct actor *actor, uint32_t output, enum weir_when_full when_full,
                         struct message_list *copies)
 {
     struct message *message;
 
-    if (when_full == WEIR_FULL_WAIT) {
+    if (when_full == WEIR_FULL_WAIT && place_make_outbox(actor->place)) {
         copies_wait(actor, output, copies);
         return;
     }
@@ -318,7 +321,7 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
     struct wait_queue *queue = wait_queue_of(actor, target);
 
     if (queue)
-        wait_queue_join(queue, &actor->place->waiter, wants, actor->executor);
+        wait_queue_join(queue, &place_outbox(actor->place)->waiter, wants, actor->executor);
     else /* without memory for a line it checks again in its next turn */
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_ROOM);
 }
@@ -328,9 +331,10 @@ static void wait_for_room(struct actor *actor, weir_pid target, uint32_t wants)
 static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t messages)
 {
     uint64_t now = executor_look_at_clock(actor->executor);
-    uint64_t due = tokens_wait(tokens, now, &actor->place->token_wait, messages);
+    struct outbox *outbox = place_outbox(actor->place);
+    uint64_t due = tokens_wait(tokens, now, &outbox->token_wait, messages);
 
-    wait_queue_leave(&actor->place->waiter, actor->executor);
+    wait_queue_leave(&outbox->waiter, actor->executor);
     if (actor_ext_get(actor))
         actor_ext_arm(actor, due < now + LOOK_AGAIN_NS ? due : now + LOOK_AGAIN_NS);
     else /* without memory for a timer it checks again in its next turn */
@@ -339,16 +343,17 @@ static void wait_for_token(struct actor *actor, struct tokens *tokens, uint32_t 
 
 uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max)
 {
+    struct token_wait *wait = &place_outbox(actor->place)->token_wait;
     struct tokens *tokens = tokens_of(actor, output);
     uint32_t free;
 
     if (!tokens) {
-        tokens_leave(&actor->place->token_wait); /* a new wiring may have taken the rate away */
+        tokens_leave(wait); /* a new wiring may have taken the rate away */
         return max;
     }
     free = tokens_free(tokens, executor_look_at_clock(actor->executor));
     if (free > 0)
-        tokens_leave(&actor->place->token_wait);
+        tokens_leave(wait);
     else
         wait_for_token(actor, tokens, 1);
     return free < max ? free : max;
@@ -357,8 +362,8 @@ uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max)
 /* True when a message to this target uses the places that this worker was woken for. */
 static bool waits_for(struct actor *actor, weir_pid target)
 {
-    struct wait_queue *present = atomic_load_explicit(&actor->place->waiter.waits_for,
-                                                      memory_order_acquire);
+    struct waiter *waiter = &place_outbox(actor->place)->waiter;
+    struct wait_queue *present = atomic_load_explicit(&waiter->waits_for, memory_order_acquire);
 
     return present && present == wait_queue_of(actor, target);
 }
@@ -391,9 +396,9 @@ static bool belongs(const struct batch *batch, const struct message *message)
 /* Takes the next batch; the outbox is not empty. */
 static void take_batch(struct actor *actor, struct batch *batch)
 {
-    struct message_list *outbox = &actor->place->outbox;
-    struct message *copy = message_list_take(&actor->place->copies);
-    struct message *first = copy ? copy : message_list_take(outbox);
+    struct outbox *outbox = place_outbox(actor->place);
+    struct message *copy = message_list_take(&outbox->copies);
+    struct message *first = copy ? copy : message_list_take(&outbox->waiting);
     uint32_t max;
 
     batch->output = first->output;
@@ -402,14 +407,14 @@ static void take_batch(struct actor *actor, struct batch *batch)
     batch->messages[0] = first;
     batch->count = 1;
     max = copy ? 1 : chain_max(actor, batch->binding);
-    while (batch->count < max && belongs(batch, message_queue_first(&outbox->queue)))
-        batch->messages[batch->count++] = message_list_take(outbox);
+    while (batch->count < max && belongs(batch, message_queue_first(&outbox->waiting.queue)))
+        batch->messages[batch->count++] = message_list_take(&outbox->waiting);
 }
 
 /* Puts the messages from number `taken` on back. */
-static void put_back(struct place *place, const struct batch *batch, uint32_t taken)
+static void put_back(struct outbox *outbox, const struct batch *batch, uint32_t taken)
 {
-    struct message_list *list = batch->member ? &place->copies : &place->outbox;
+    struct message_list *list = batch->member ? &outbox->copies : &outbox->waiting;
 
     for (uint32_t i = batch->count; i-- > taken;)
         message_list_prepend(list, batch->messages[i]);
@@ -464,12 +469,12 @@ static int try_batch(struct actor *actor, struct batch *batch)
  * joins the line there. */
 static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used)
 {
-    struct place *place = actor->place;
-    uint32_t wants = batch->member ? 1 : place->outbox.count + batch->count;
+    struct outbox *outbox = place_outbox(actor->place);
+    uint32_t wants = batch->member ? 1 : outbox->waiting.count + batch->count;
     weir_pid target;
     int taken;
 
-    wait_queue_use(&place->waiter, *used);
+    wait_queue_use(&outbox->waiter, *used);
     *used = 0;
     do {
         target = target_of(batch);
@@ -486,13 +491,14 @@ static int wait_with(struct actor *actor, struct batch *batch, uint32_t *used)
  * been bound again, without a rate. */
 static int stay_without_token(struct actor *actor, uint32_t output, uint32_t *used)
 {
+    struct outbox *outbox = place_outbox(actor->place);
     struct tokens *tokens = tokens_of(actor, output);
 
     if (!tokens)
         return 0;
-    wait_queue_use(&actor->place->waiter, *used);
+    wait_queue_use(&outbox->waiter, *used);
     *used = 0;
-    wait_for_token(actor, tokens, actor->place->outbox.count);
+    wait_for_token(actor, tokens, outbox->waiting.count);
     return WEIR_EFULL;
 }
 
@@ -501,6 +507,7 @@ static int stay_without_token(struct actor *actor, uint32_t output, uint32_t *us
 static int flush_first(struct actor *actor, uint32_t *used)
 {
     struct message_list *copies = &actor->executor->copies;
+    struct outbox *outbox = place_outbox(actor->place);
     struct batch batch;
     int taken;
 
@@ -514,38 +521,38 @@ static int flush_first(struct actor *actor, uint32_t *used)
         drop(actor, batch.output, batch.messages[0], batch.member, DEAD_NO_TARGET, taken);
         taken = 1;
     }
-    put_back(actor->place, &batch, taken > 0 ? (uint32_t)taken : 0);
+    put_back(outbox, &batch, taken > 0 ? (uint32_t)taken : 0);
     if (copies->count > 0)
         copies_wait(actor, batch.output, copies);
     if (taken == NO_TOKEN && batch.count > 0)
         return stay_without_token(actor, batch.output, used);
-    tokens_leave(&actor->place->token_wait);
+    tokens_leave(&outbox->token_wait);
     return taken;
 }
 
 bool output_flush(struct actor *actor)
 {
-    struct place *place = actor->place;
+    struct outbox *outbox = place_outbox(actor->place);
     uint32_t used = 0;
 
     while (output_is_waiting(actor))
         if (flush_first(actor, &used) == WEIR_EFULL)
             return false;
-    wait_queue_use(&place->waiter, used);
-    wait_queue_leave(&place->waiter, actor->executor);
+    wait_queue_use(&outbox->waiter, used);
+    wait_queue_leave(&outbox->waiter, actor->executor);
     return true;
 }
 
 void output_drop_all(struct actor *actor)
 {
-    struct place *place = actor->place;
+    struct outbox *outbox = place_outbox(actor->place);
     struct message *message;
 
-    while ((message = message_list_take(&place->copies)))
+    while ((message = message_list_take(&outbox->copies)))
         drop(actor, message->output, message, receiver_of(actor, message), DEAD_NO_TARGET,
              WEIR_ETERMINATED);
-    while ((message = message_list_take(&place->outbox)))
+    while ((message = message_list_take(&outbox->waiting)))
         drop(actor, message->output, message, 0, DEAD_NO_TARGET, WEIR_ETERMINATED);
-    tokens_leave(&place->token_wait);
-    wait_queue_leave(&place->waiter, actor->executor);
+    tokens_leave(&outbox->token_wait);
+    wait_queue_leave(&outbox->waiter, actor->executor);
 }

@@ -31,7 +31,7 @@ void output_drop_all(struct actor *actor);
 
 static inline bool output_is_waiting(const struct actor *actor)
 {
-    return actor->place && actor->place->outbox.count + actor->place->copies.count > 0;
+    return place_unsent(actor->place) > 0;
 }
 
 #endif

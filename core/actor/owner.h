@@ -38,6 +38,8 @@ struct owner_ops {
     /* Its actor is open: opens its mailbox and publishes its names, unless it is ordered to leave.
      * NULL: does both. */
     void (*opened)(struct place *place);
+    /* An incarnation of its actor has closed. NULL: nothing to do. */
+    void (*closed)(struct place *place);
     /* Its actor is between two incarnations: no message is admitted. NULL: closes its mailbox. */
     void (*failed)(struct place *place);
     /* Passes a message of the backlog to another member. Takes it on 0. */

@@ -4,22 +4,6 @@
 #include <string.h>
 
 #include "actor/runtime.h"
-#include "message/control_queue.h"
-
-/* There is room for which the place waits: wakes its actor. */
-static void wake(struct waiter *waiter, struct executor *executor)
-{
-    struct actor *actor = LIST_ENTRY(waiter, struct place, waiter)->actor;
-    uint32_t serial = actor_serial_of(actor_pid(actor));
-    bool asleep;
-
-    if (control_queue_signal(&actor->mailbox, serial, SIGNAL_ROOM, &asleep) != 0)
-        return;
-    if (asleep)
-        executor_submit_behind(executor, actor->dispatcher, &actor->schedulable);
-    else
-        actor_call(actor);
-}
 
 int place_create(const char *path, uint32_t index, struct place **out)
 {
@@ -36,22 +20,20 @@ int place_create(const char *path, uint32_t index, struct place **out)
     place->seat = PLACE_NO_SEAT;
     list_init(&place->link);
     list_init(&place->pulling);
-    waiter_init(&place->waiter, wake);
     *out = place;
     return 0;
 }
 
 void place_label(struct place *place)
 {
-    names_label(&place->actor->runtime->names, &place->name, place->path,
-                actor_pid(place->actor));
+    names_label(&place->actor->runtime->names, &place->name, place->path, actor_pid(place->actor));
 }
 
 void place_destroy(struct place *place)
 {
     if (!place)
         return;
-    tokens_leave(&place->token_wait);
+    outbox_destroy(place_outbox(place));
     spec_unref(place->opened_with);
     spec_unref(place->respec);
     free(place->age);
@@ -68,6 +50,26 @@ struct place *place_get(struct actor *actor)
     if (!actor->place && place_create("", 0, &actor->place) == 0)
         actor->place->actor = actor;
     return actor->place;
+}
+
+struct outbox *place_make_outbox(struct place *place)
+{
+    struct outbox *outbox = place_outbox(place);
+
+    if (outbox)
+        return outbox;
+    outbox = outbox_create(place->actor);
+    /* Release pairs with the acquire in place_throttled: the fields are zero at first. */
+    atomic_store_explicit(&place->outbox, outbox, memory_order_release);
+    return outbox;
+}
+
+uint32_t place_throttled(const struct place *place)
+{
+    const struct outbox *outbox = atomic_load_explicit(&place->outbox, memory_order_acquire);
+
+    /* Relaxed: a figure for people. */
+    return outbox ? atomic_load_explicit(&outbox->token_wait.messages, memory_order_relaxed) : 0;
 }
 
 struct progress *place_make_progress(struct place *place)

@@ -10,9 +10,8 @@
 #include "actor/actor.h"
 #include "actor/backoff.h"
 #include "actor/names.h"
+#include "actor/outbox.h"
 #include "actor/owner.h"
-#include "actor/tokens.h"
-#include "actor/wait_queue.h"
 #include "actor/wiring.h"
 #include "base/list.h"
 #include "face/figures.h"
@@ -55,12 +54,9 @@ struct place {
 
     /* owner */
     struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
-    struct message_list outbox;  /* emitted, waiting for room, in order */
-    struct message_list copies;  /* copies of an earlier message, each for its member */
     struct message_list retries; /* waiting for redelivery, at their deadline_ns */
-    struct message *settling; /* the message that is settled when the outbox is empty; NULL: none */
-    uint32_t demand;          /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
-    struct message_list stash; /* stashed by the worker: stash.h */
+    uint32_t demand;             /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
+    struct message_list stash;   /* stashed by the worker: stash.h */
     struct backoff backoff;
     uint64_t reopen_ns;    /* when to open again, in state WAITING */
     uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
@@ -76,6 +72,7 @@ struct place {
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
+    _Atomic(struct outbox *) outbox;     /* owner writes once; NULL: nothing has waited yet */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
     _Atomic uint64_t unbound;            /* owner writes: emitted at unbound outputs */
 
@@ -105,9 +102,6 @@ struct place {
 
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */
-
-    struct waiter waiter;         /* owner: waits for room behind an output */
-    struct token_wait token_wait; /* owner: waits for a token of an output */
 
     char path[]; /* const */
 };
@@ -180,6 +174,26 @@ int place_create(const char *path, uint32_t index, struct place **out);
 void place_label(struct place *place);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
+
+/* Its outbox, allocated at the first call. Owner. NULL when memory is out. */
+struct outbox *place_make_outbox(struct place *place);
+/* NULL: none of its messages has waited yet. Owner; `place` may be NULL. */
+static inline struct outbox *place_outbox(const struct place *place)
+{
+    /* Relaxed: written by the owner only. */
+    return place ? atomic_load_explicit(&place->outbox, memory_order_relaxed) : NULL;
+}
+
+/* The number of messages in its outbox. Owner; `place` may be NULL. */
+static inline uint32_t place_unsent(const struct place *place)
+{
+    const struct outbox *outbox = place_outbox(place);
+
+    return outbox ? outbox->waiting.count + outbox->copies.count : 0;
+}
+
+/* The number of its messages that wait for a token. Any thread that keeps the place alive. */
+uint32_t place_throttled(const struct place *place);
 
 /* Its progress, allocated at the first call. Owner. NULL when memory is out. */
 struct progress *place_make_progress(struct place *place);

@@ -30,15 +30,16 @@ static struct router *target_of(struct actor *actor)
 /* The room in the pool that it feeds; joins the wait queue when there is none. */
 static uint32_t room_in(struct actor *actor, struct router *target)
 {
+    struct waiter *waiter = &place_outbox(actor->place)->waiter;
     uint32_t room = target->ops->room(target, actor->executor);
 
     if (room == 0) {
-        wait_queue_join(target->waiters, &actor->place->waiter, 1, actor->executor);
+        wait_queue_join(target->waiters, waiter, 1, actor->executor);
         room = target->ops->room(target, actor->executor); /* second check: see wait_queue.h */
     }
     if (room > 0) {
-        wait_queue_use(&actor->place->waiter, 1);
-        wait_queue_leave(&actor->place->waiter, actor->executor);
+        wait_queue_use(waiter, 1);
+        wait_queue_leave(waiter, actor->executor);
     }
     return room;
 }

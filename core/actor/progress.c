@@ -82,7 +82,7 @@ void progress_add_place(struct progress_sum *sum, struct place *place)
     }
     sum->emitted += atomic_load_explicit(&place->emitted, memory_order_relaxed);
     sum->unbound += atomic_load_explicit(&place->unbound, memory_order_relaxed);
-    sum->throttled += atomic_load_explicit(&place->token_wait.messages, memory_order_relaxed);
+    sum->throttled += place_throttled(place);
 }
 
 uint32_t progress_list(const struct progress_sum *sum, struct pool_progress *out, uint32_t max)

@@ -20,6 +20,18 @@ static void start_successor_locked(struct source *source, struct executor *execu
     source->waiting_successor = NULL;
 }
 
+/* The next incarnation starts at the position that this one left. */
+static void closed(struct place *place)
+{
+    struct source *source = source_of(place);
+
+    /* An incarnation that has not taken over the position that it got has none of its own. */
+    if (position_is_left(&source->from))
+        position_clear(&source->left);
+    else
+        position_move(&source->from, &source->left);
+}
+
 static void ended(struct place *place)
 {
     struct source *source = source_of(place);
@@ -52,6 +64,7 @@ static bool take_spec(struct place *place, struct spec **out_spec)
 
 static const struct owner_ops owner_ops = {
     .replaces = true,
+    .closed = closed,
     .ended = ended,
     .take_spec = take_spec,
 };
@@ -100,7 +113,10 @@ static int create_actor(struct source *source, struct executor *executor,
     }
     source->pid = actor_pid(source->actor);
     place_label(source->place);
-    return 0;
+    if (place_make_outbox(source->place))
+        return 0;
+    end_unborn(source->actor, executor);
+    return WEIR_ENOMEM;
 }
 
 static void destroy(struct source *source)
@@ -143,15 +159,6 @@ int source_create(struct runtime *runtime, struct executor *executor,
     *out = source;
     actor_begin(source->actor, executor);
     return 0;
-}
-
-void source_carry_position(struct source *source)
-{
-    /* An incarnation that has not taken over the position that it got has none of its own. */
-    if (position_is_left(&source->from))
-        position_clear(&source->left);
-    else
-        position_move(&source->from, &source->left);
 }
 
 /* --- taking over ---------------------------------------------------------------------------- */

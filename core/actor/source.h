@@ -61,9 +61,6 @@ static inline struct source *source_of(const struct place *place)
     return (struct source *)(void *)((char *)place->owner - offsetof(struct source, owner));
 }
 
-/* An incarnation has ended: the next one starts at the position that it left. */
-void source_carry_position(struct source *source);
-
 /* Whether its names are found once `open` has succeeded. Otherwise they are published when it may
  * produce, or is to follow another source. */
 bool source_is_admitted(const struct actor *actor);

@@ -7,7 +7,7 @@
 void verdict_hold_for_outbox(struct actor *actor, struct message *message)
 {
     settle_hold(actor);
-    actor->place->settling = message;
+    place_outbox(actor->place)->settling = message;
 }
 
 void verdict_unhandled(struct actor *actor, struct message *message)

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actor/place.h"
+
 void walk_init(struct walk *walk, struct world *world)
 {
     *walk = (struct walk){ .world = world };
@@ -49,8 +51,9 @@ static void look_at_hands(struct walk *walk, struct actor *actor,
                           const struct ledger_reading *reading)
 {
     const struct place *place = actor->place;
+    const struct outbox *outbox = place_outbox(place);
     uint32_t held = message_queue_count(&actor->front) + place->retries.count + place->stash.count +
-                    (place->settling ? 1 : 0);
+                    (outbox && outbox->settling ? 1 : 0);
 
     world_expect(walk->world, reading->in_hand == actor->kept.count, "in hand, and not there",
                  reading->in_hand);
@@ -125,7 +128,7 @@ static void print_actor(struct walk *walk, struct actor *actor)
                   word & MAILBOX_CLOSED ? " closed" : "",
                   actor->place->standing == PLACE_LEAVING ? " leaving" : "", actor->flags,
                   reading.queued, atomic_load(&actor->mailbox.limit), reading.in_hand, reading.held,
-                  actor->place->outbox.count, actor->kept.count, message_queue_count(&actor->front),
+                  place_unsent(actor->place), actor->kept.count, message_queue_count(&actor->front),
                   actor->place->retries.count, actor->place->stash.count);
 }
 

@@ -292,7 +292,8 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  *
  * When the target is full, the output's `when_full` in the YAML file decides:
  *  - `wait` holds the message, in order, and returns 0. The worker gets no new message until the
- *    target has room. WEIR_EFULL only when 256 messages are held.
+ *    target has room. WEIR_EFULL only when 256 messages are held; WEIR_ENOMEM only when memory is
+ *    out.
  *  - `reject` returns WEIR_EFULL.
  *  - `drop_newest` and `dead_letter` return 0, and the message becomes a dead letter.
  *

@@ -6,6 +6,7 @@
  */
 #include "actor/end.h"
 
+#include "actor/place.h"
 #include "actor/send.h"
 #include "actor/source.h"
 #include "unit/host/suite.h"
@@ -56,6 +57,7 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
 {
     static struct actor waiter;
     struct executor *executor;
+    struct outbox *outbox;
     struct place *place;
     struct fixture f;
 
@@ -68,13 +70,15 @@ static void test_waiter_lets_go_of_a_pool_that_has_ended(void)
     waiter.executor = executor;
     waiter.pid = (weir_pid)1 << 32;
     mailbox_init(&waiter.mailbox, 1, 0);
-    wait_queue_join(&f.second->waiters, &place->waiter, 1, executor);
+    outbox = place_make_outbox(place);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(outbox);
+    wait_queue_join(&f.second->waiters, &outbox->waiter, 1, executor);
     runtime_leave(executor);
     CU_ASSERT_TRUE(rig_end(&f.rig, f.second, NULL));
     f.second = NULL;
-    CU_ASSERT_PTR_NULL(atomic_load(&place->waiter.waits_for));
+    CU_ASSERT_PTR_NULL(atomic_load(&outbox->waiter.waits_for));
     CU_ASSERT_EQUAL(atomic_load(&waiter.mailbox.signals), SIGNAL_ROOM);
-    wait_queue_leave(&place->waiter, executor);
+    wait_queue_leave(&outbox->waiter, executor);
     place_destroy(place);
     finish(&f);
 }

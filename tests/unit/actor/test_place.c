@@ -20,7 +20,6 @@ static void test_path_that_fits_is_kept_whole(void)
     CU_ASSERT_STRING_EQUAL(place->path, path);
     CU_ASSERT_EQUAL(place->index, 3);
     CU_ASSERT_TRUE(list_empty(&place->link));
-    CU_ASSERT_TRUE(list_empty(&place->waiter.link));
     place_destroy(place);
     place_destroy(NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "actor/place.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -17,6 +18,7 @@ struct fixture {
     struct rig rig;
     struct wait_queue waiters;
     struct place *places[COUNT];
+    struct outbox *boxes[COUNT];
     struct actor actors[COUNT];
     struct executor *executor;
 };
@@ -30,6 +32,9 @@ static void begin(struct fixture *f)
         if (place_create("waiter", i, &f->places[i]) != 0)
             abort();
         f->places[i]->actor = &f->actors[i];
+        f->boxes[i] = place_make_outbox(f->places[i]);
+        if (!f->boxes[i])
+            abort();
         f->actors[i].executor = f->executor;
         f->actors[i].pid = (weir_pid)1 << 32;
         mailbox_init(&f->actors[i].mailbox, 1, 0);
@@ -39,7 +44,7 @@ static void begin(struct fixture *f)
 static void finish(struct fixture *f)
 {
     for (uint32_t i = 0; i < COUNT; i++)
-        wait_queue_leave(&f->places[i]->waiter, f->executor);
+        wait_queue_leave(&f->boxes[i]->waiter, f->executor);
     CU_ASSERT_FALSE(wait_queue_any(&f->waiters));
     wait_queue_finish(&f->waiters);
     for (uint32_t i = 0; i < COUNT; i++)
@@ -60,13 +65,13 @@ static void test_who_comes_too_late_is_woken_at_once(void)
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
     wait_queue_dissolve(&f.waiters, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(wait_queue_any(&f.waiters));
-    CU_ASSERT_PTR_NULL(atomic_load(&f.places[1]->waiter.waits_for));
+    CU_ASSERT_PTR_NULL(atomic_load(&f.boxes[1]->waiter.waits_for));
     finish(&f);
 }
 
@@ -77,7 +82,7 @@ static void test_first_to_come_is_woken_first(void)
 
     begin(&f);
     for (uint32_t i = 0; i < COUNT; i++)
-        wait_queue_join(&f.waiters, &f.places[i]->waiter, 1, f.executor);
+        wait_queue_join(&f.waiters, &f.boxes[i]->waiter, 1, f.executor);
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -95,11 +100,11 @@ static void test_waiter_that_joins_again_keeps_its_position(void)
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1,
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1,
                     f.executor); /* the room was taken by another */
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
@@ -112,10 +117,10 @@ static void test_waiter_that_leaves_is_not_woken(void)
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
-    wait_queue_leave(&f.places[0]->waiter, f.executor);
-    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
     CU_ASSERT_EQUAL(atomic_load(&f.waiters.count), 1);
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 0));
@@ -129,11 +134,11 @@ static void test_waiter_that_leaves_after_its_wake_up_passes_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 1));
     finish(&f);
 }
@@ -144,15 +149,15 @@ static void test_waiter_that_used_its_wake_up_does_not_pass_it_on(void)
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
     wait_queue_wake(&f.waiters, 1, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    wait_queue_use(&f.places[0]->waiter, 1);
+    wait_queue_use(&f.boxes[0]->waiter, 1);
     wait_queue_wake(&f.waiters, 1, f.executor); /* it has more to send */
     CU_ASSERT_TRUE(is_woken(&f, 0));
-    wait_queue_use(&f.places[0]->waiter, 1);
-    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_use(&f.boxes[0]->waiter, 1);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
     CU_ASSERT_FALSE(is_woken(&f, 1));
     finish(&f);
 }
@@ -163,9 +168,9 @@ static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void
     static struct fixture f;
 
     begin(&f);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 5, f.executor);
-    wait_queue_join(&f.waiters, &f.places[1]->waiter, 2, f.executor);
-    wait_queue_join(&f.waiters, &f.places[2]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 5, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 2, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[2]->waiter, 1, f.executor);
     wait_queue_wake(&f.waiters, 4, f.executor);
     CU_ASSERT_TRUE(is_woken(&f, 0));
     CU_ASSERT_FALSE(is_woken(&f, 1));
@@ -173,8 +178,8 @@ static void test_places_are_granted_to_the_first_until_it_has_what_it_wants(void
     CU_ASSERT_FALSE(is_woken(&f, 0)); /* it has been woken already, and looks for all of them */
     CU_ASSERT_TRUE(is_woken(&f, 1));
     CU_ASSERT_FALSE(is_woken(&f, 2));
-    wait_queue_use(&f.places[0]->waiter, 3);
-    wait_queue_leave(&f.places[0]->waiter, f.executor); /* two of its five are left over */
+    wait_queue_use(&f.boxes[0]->waiter, 3);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor); /* two of its five are left over */
     CU_ASSERT_FALSE(is_woken(&f, 1));
     CU_ASSERT_TRUE(is_woken(&f, 2));
     finish(&f);
@@ -187,11 +192,11 @@ static void test_joining_elsewhere_leaves_where_one_waited(void)
 
     begin(&f);
     wait_queue_init(&other);
-    wait_queue_join(&f.waiters, &f.places[0]->waiter, 1, f.executor);
-    wait_queue_join(&other, &f.places[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&other, &f.boxes[0]->waiter, 1, f.executor);
     CU_ASSERT_FALSE(wait_queue_any(&f.waiters));
     CU_ASSERT_TRUE(wait_queue_any(&other));
-    wait_queue_leave(&f.places[0]->waiter, f.executor);
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
     CU_ASSERT_FALSE(wait_queue_any(&other));
     wait_queue_finish(&other);
     finish(&f);

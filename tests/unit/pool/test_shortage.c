@@ -151,7 +151,8 @@ static void test_actor_without_memory_to_wait_with_leaves_others_their_turns(voi
     probe_destroy(probe);
 }
 
-/* Emits, and from then on no thread but the test's has memory. */
+/* Emits, and from then on no thread but the test's has memory. The first emit that must wait needs
+ * memory for the outbox: without it the message stays the worker's. */
 static int emit_and_lose_memory(struct weir_self *self, struct probe *probe,
                                 const struct weir_message *message)
 {
@@ -160,7 +161,10 @@ static int emit_and_lose_memory(struct weir_self *self, struct probe *probe,
     (void)probe;
     (void)message;
     shortage_of_others(true);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, out), WEIR_ENOMEM);
+    shortage_of_others(false);
     CU_ASSERT_EQUAL(weir_emit(self, 0, out), 0);
+    shortage_of_others(true);
     return WEIR_DONE;
 }
 
