@@ -1,6 +1,6 @@
 /*
- * actor/actor_ext.h - the optional state of an actor: requests, timers, monitors, watched
- * descriptors, reasons.
+ * actor/actor_ext.h - the optional state of an actor: requests, timers, retries, a stash, monitors,
+ * watched descriptors, reasons.
  *
  * Owner only, except the timer, which the dispatcher fires as SIGNAL_TIME.
  */
@@ -78,6 +78,9 @@ struct actor_ext {
     uint64_t next_alarm;
 
     struct deadlines deadlines; /* of requests and alarms */
+
+    struct message_list retries; /* waiting for redelivery, at their again_ns */
+    struct message_list stash;   /* stashed by the worker: stash.h */
 
     struct table monitors; /* the monitors that this actor holds */
     uint64_t next_monitor;

@@ -15,8 +15,8 @@
 bool backlog_is_empty(struct actor *actor)
 {
     return message_queue_is_empty(&actor->front) && message_queue_is_empty(&actor->urgent) &&
-           message_queue_is_empty(&actor->high) &&
-           (!actor->place || actor->place->retries.count == 0) && mailbox_empty(&actor->mailbox);
+           message_queue_is_empty(&actor->high) && backlog_retries(actor) == 0 &&
+           mailbox_empty(&actor->mailbox);
 }
 
 /* --- retries -------------------------------------------------------------------------------- */
@@ -25,8 +25,9 @@ bool backlog_is_empty(struct actor *actor)
 static void note_retries(struct actor *actor)
 {
     /* Relaxed: a figure for people. */
-    atomic_store_explicit(&actor->place->retrying, actor->place->retries.count,
-                          memory_order_relaxed);
+    if (actor->place)
+        atomic_store_explicit(&actor->place->retrying, backlog_retries(actor),
+                              memory_order_relaxed);
 }
 
 static void count_retry(struct actor *actor, const struct message *message)
@@ -44,11 +45,11 @@ static void count_retry(struct actor *actor, const struct message *message)
 void backlog_retry(struct actor *actor, struct message *message)
 {
     bool goes_back = (message->public.reserved & MESSAGE_ORIGIN) && !group_of(message);
-    struct place *place = goes_back ? NULL : place_get(actor);
+    struct actor_ext *ext = actor_ext_get(actor);
 
     /* Attempts after a failure and retries on request are counted apart. */
     if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
-        (!goes_back && !place) || !actor_ext_get(actor)) {
+        !ext) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
     }
@@ -61,7 +62,7 @@ void backlog_retry(struct actor *actor, struct message *message)
     message->again_ns = executor_look_at_clock(actor->executor) +
                         (uint64_t)actor->retry_after_ms * NS_PER_MS;
     settle_hold(actor);
-    message_list_append(&place->retries, message);
+    message_list_append(&ext->retries, message);
     actor_disturb(actor);
     note_retries(actor);
     actor_ext_arm(actor, message->again_ns);
@@ -69,15 +70,15 @@ void backlog_retry(struct actor *actor, struct message *message)
 
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
 {
-    struct place *place = actor->place;
+    struct actor_ext *ext = actor->ext;
     struct message_list waiting;
     uint64_t next = TIMER_NEVER;
     struct message *message;
 
-    if (!place)
+    if (!ext)
         return TIMER_NEVER;
-    waiting = place->retries;
-    place->retries = (struct message_list){ 0 };
+    waiting = ext->retries;
+    ext->retries = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns) {
             message_queue_append(&actor->front, message);
@@ -86,7 +87,7 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
         }
         if (message->again_ns < next)
             next = message->again_ns;
-        message_list_append(&place->retries, message);
+        message_list_append(&ext->retries, message);
     }
     note_retries(actor);
     return next;
@@ -99,8 +100,8 @@ static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
 
-    if (!message && actor->place) {
-        message = message_list_take(&actor->place->retries);
+    if (!message && actor->ext) {
+        message = message_list_take(&actor->ext->retries);
         note_retries(actor);
     }
     if (!message)
@@ -146,7 +147,7 @@ void backlog_reroute(struct actor *actor)
 
     if (!place_member_of(actor))
         return;
-    count = message_queue_count(&actor->front) + actor->place->retries.count +
+    count = message_queue_count(&actor->front) + backlog_retries(actor) +
             mailbox_waiting(&actor->mailbox);
     while (count > 0 && reroute_next(actor, &stays))
         count--;

@@ -5,15 +5,21 @@
 #ifndef ACTOR_BACKLOG_H
 #define ACTOR_BACKLOG_H
 
-#include "actor/place.h"
+#include "actor/actor_ext.h"
 
 /* True when no message waits in the lanes, in front of them, or for a retry. */
 bool backlog_is_empty(struct actor *actor);
 
+/* The number of retries that wait. */
+static inline uint32_t backlog_retries(const struct actor *actor)
+{
+    return actor->ext ? actor->ext->retries.count : 0;
+}
+
 /* True when the largest number of retries waits: the actor takes no new message. */
 static inline bool backlog_is_at_retries_max(const struct actor *actor)
 {
-    return actor->place && actor->place->retries.count >= SPEC_RETRIES_MAX;
+    return backlog_retries(actor) >= SPEC_RETRIES_MAX;
 }
 
 /* Carries out the verdict RETRY: takes the current message; dead `retries` after too many attempts.

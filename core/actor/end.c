@@ -232,15 +232,14 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         return;
     if (place_outbox(actor->place))
         free_outbox(place_outbox(actor->place), executor);
-    if (actor->place) {
-        free_queue(&actor->place->stash.queue, executor);
-        free_queue(&actor->place->retries.queue, executor);
-        if (lease_of(actor))
-            message_destroy(&executor->cache, lease_of(actor)->take);
-    }
+    if (actor->place && lease_of(actor))
+        message_destroy(&executor->cache, lease_of(actor)->take);
     actor->executor = executor;
-    if (actor->ext)
+    if (actor->ext) {
+        free_queue(&actor->ext->stash.queue, executor);
+        free_queue(&actor->ext->retries.queue, executor);
         alarm_drop_all(actor);
+    }
     destroy_ext(actor);
     incarnation_free_state(actor);
     drop_spec_and_place(actor);

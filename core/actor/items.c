@@ -3,12 +3,14 @@
 #include <stdio.h>
 
 #include "actor/actor_ext.h"
+#include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/demand.h"
 #include "actor/inspection.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/place.h"
+#include "actor/stash.h"
 
 static const char *kind_of(const struct actor *actor)
 {
@@ -98,8 +100,8 @@ static void add_waiting(struct inspection *out, const struct actor *actor)
     inspection_number(out, "urgent", message_queue_count(&actor->urgent));
     inspection_number(out, "kept", actor->kept.count);
     inspection_number(out, "attempt", kept ? kept->public.attempt : 0);
-    inspection_number(out, "stashed", place->stash.count);
-    inspection_number(out, "retries", place->retries.count);
+    inspection_number(out, "stashed", stash_count(actor));
+    inspection_number(out, "retries", backlog_retries(actor));
     inspection_number(out, "outbox", place_unsent(place));
     inspection_number(out, "throttled", place_throttled(place));
     if (!actor->spec)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actor/backlog.h"
 #include "actor/link.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -13,7 +14,7 @@ bool lease_lets_pull(const struct actor *actor)
 {
     if (!leases_are_given(actor->place->owner->leases))
         return !lease_of(actor);
-    return !lease_of(actor) && actor->kept.count == 0 && actor->place->retries.count == 0;
+    return !lease_of(actor) && actor->kept.count == 0 && backlog_retries(actor) == 0;
 }
 
 bool lease_refuses(const struct actor *actor, const struct message *message)

@@ -43,6 +43,7 @@ enum place_standing {
 
 struct place {
     uint32_t index;             /* const */
+    bool gives_notice;          /* const: its open and its end wake threads in runtime_wait */
     struct owner *owner;        /* const; NULL for a plain actor */
     const char *label;          /* const: its name in a crash line; may be NULL */
     struct dead_letters *dead;  /* const: where its dead letters are counted */
@@ -50,53 +51,50 @@ struct place {
     struct wiring_slot *wiring; /* const: the targets of its outputs */
     struct actor *actor;        /* const */
     struct name_label name;     /* of its actor's PID: the path */
-    bool gives_notice;          /* const: its open and its end wake threads in runtime_wait */
 
     /* owner */
-    struct dispatcher *opener;   /* runs the turns until it has opened; NULL: its own one does */
-    struct message_list retries; /* waiting for redelivery, at their deadline_ns */
-    uint32_t demand;             /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
-    struct message_list stash;   /* stashed by the worker: stash.h */
+    struct dispatcher *opener; /* runs the turns until it has opened; NULL: its own one does */
     struct backoff backoff;
     uint64_t reopen_ns;    /* when to open again, in state WAITING */
     uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
     /* counted: the spec that `open` got, when it is not the present one */
     struct spec *opened_with;
+    uint32_t demand; /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
 
     /* any thread */
-    _Atomic uint64_t restarts;   /* owner writes */
-    _Atomic uint64_t retried;    /* owner writes: messages that were retried */
-    _Atomic uint32_t retrying;   /* owner writes: the number in `retries` */
+    _Atomic uint32_t retrying;   /* owner writes: the number that wait */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
     _Atomic(struct outbox *) outbox;     /* owner writes once; NULL: nothing has waited yet */
+    _Atomic uint64_t restarts;           /* owner writes */
+    _Atomic uint64_t retried;            /* owner writes: messages that were retried */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
     _Atomic uint64_t unbound;            /* owner writes: emitted at unbound outputs */
 
     /* pool->lock */
     struct list link;           /* in one of the pool's lists */
     uint64_t epoch;             /* of the change that made it */
-    uint32_t seat;              /* among the members; PLACE_NO_SEAT: it never was a member */
-    uint8_t standing;           /* enum place_standing */
     uint64_t ordered_due_ns;    /* when it must have left; 0 = no time-out */
-    bool opened;                /* its present incarnation is open */
-    bool has_names;             /* the incarnation has names */
-    uint8_t fresh;              /* enum place_fresh */
-    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
-    _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
     uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of waiting messages; NULL: none was seen waiting */
     uint64_t used;              /* messages settled by the last check of pool/scaler.h */
     uint64_t unused_ns;         /* it has been unused since; 0 = no check has found it so */
+    uint32_t seat;              /* among the members; PLACE_NO_SEAT: it never was a member */
+    uint8_t standing;           /* enum place_standing */
+    bool opened;                /* its present incarnation is open */
+    bool has_names;             /* the incarnation has names */
+    uint8_t fresh;              /* enum place_fresh */
+    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
+    _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
 
     /* the lock of the shared queue */
+    _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
     struct list pulling;
-    _Atomic bool pulls;           /* noted as idle there; set in its own turns, also read there */
     struct pull_queue *called_by; /* woken for a message there, and has not come yet; NULL: not */
     struct pull_queue *opens_for; /* opens for a message there, and has not come yet; NULL: not */
 
@@ -107,7 +105,7 @@ struct place {
 };
 
 /*
- * The place of an actor. A plain actor gets one at the first call, for retries or a stash. Owner.
+ * The place of an actor. A plain actor gets one at the first call. Owner.
  * NULL when memory is out.
  */
 struct place *place_get(struct actor *actor);

@@ -1,22 +1,21 @@
 #include "actor/stash.h"
 
-#include "actor/place.h"
 #include "actor/settle.h"
 
 int stash_put(struct actor *actor, struct message *message)
 {
-    struct place *place;
+    struct actor_ext *ext;
 
     if (message != actor->current || (message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         return WEIR_EINVALID;
-    place = place_get(actor);
-    if (!place)
+    ext = actor_ext_get(actor);
+    if (!ext)
         return WEIR_ENOMEM;
-    if (place->stash.count >= STASH_MAX)
+    if (ext->stash.count >= STASH_MAX)
         return WEIR_EFULL;
     actor->current = NULL;
     settle_hold(actor);
-    message_list_append(&place->stash, message);
+    message_list_append(&ext->stash, message);
     return 0;
 }
 
@@ -26,9 +25,9 @@ uint32_t stash_give(struct actor *actor, uint32_t count)
     struct message *message;
     uint32_t taken = 0;
 
-    if (!actor->place)
+    if (!actor->ext)
         return 0;
-    for (; taken < count && (message = message_list_take(&actor->place->stash)); taken++)
+    for (; taken < count && (message = message_list_take(&actor->ext->stash)); taken++)
         message_queue_append(&given, message);
     while ((message = message_queue_take(&actor->front)))
         message_queue_append(&given, message);
@@ -41,7 +40,7 @@ void stash_empty(struct actor *actor, struct message_list *had)
 {
     struct message *message;
 
-    while (actor->place && (message = message_list_take(&actor->place->stash))) {
+    while (actor->ext && (message = message_list_take(&actor->ext->stash))) {
         settle_unhold(actor);
         message->public.reserved |= MESSAGE_KEPT; /* selects the reason if it becomes dead */
         message_list_append(had, message);

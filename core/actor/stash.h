@@ -8,9 +8,14 @@
 #ifndef ACTOR_STASH_H
 #define ACTOR_STASH_H
 
-#include "actor/actor.h"
+#include "actor/actor_ext.h"
 
 #define STASH_MAX 256 /* as in an outbox: semantics A.8 requires a bound */
+
+static inline uint32_t stash_count(const struct actor *actor)
+{
+    return actor->ext ? actor->ext->stash.count : 0;
+}
 
 /* Stashes the message in hand. Takes it on 0. WEIR_EFULL, WEIR_EINVALID. */
 int stash_put(struct actor *actor, struct message *message);

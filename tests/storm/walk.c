@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actor/backlog.h"
 #include "actor/place.h"
+#include "actor/stash.h"
 
 void walk_init(struct walk *walk, struct world *world)
 {
@@ -50,10 +52,9 @@ static bool is_asleep(struct actor *actor)
 static void look_at_hands(struct walk *walk, struct actor *actor,
                           const struct ledger_reading *reading)
 {
-    const struct place *place = actor->place;
-    const struct outbox *outbox = place_outbox(place);
-    uint32_t held = message_queue_count(&actor->front) + place->retries.count + place->stash.count +
-                    (outbox && outbox->settling ? 1 : 0);
+    const struct outbox *outbox = place_outbox(actor->place);
+    uint32_t held = message_queue_count(&actor->front) + backlog_retries(actor) +
+                    stash_count(actor) + (outbox && outbox->settling ? 1 : 0);
 
     world_expect(walk->world, reading->in_hand == actor->kept.count, "in hand, and not there",
                  reading->in_hand);
@@ -129,7 +130,7 @@ static void print_actor(struct walk *walk, struct actor *actor)
                   actor->place->standing == PLACE_LEAVING ? " leaving" : "", actor->flags,
                   reading.queued, atomic_load(&actor->mailbox.limit), reading.in_hand, reading.held,
                   place_unsent(actor->place), actor->kept.count, message_queue_count(&actor->front),
-                  actor->place->retries.count, actor->place->stash.count);
+                  backlog_retries(actor), stash_count(actor));
 }
 
 static void print_pool(struct walk *walk, struct pool *pool)
