@@ -325,6 +325,62 @@ pools:
     until(lambda: host.number("far", "acknowledged") == 1500, "all are acknowledged", host)
 
 
+def leasing_host(suite, name, options):
+    """Each piece is for a holder, which takes a worker of `db` for it."""
+    host = suite.host(name, f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: users}}}}
+pools:
+  users: {{use: holder.worker, size: 4, redeliver: 9, restart: {{max: 1000, backoff: 1ms}},
+          args: {{pool: db, {options}}}}}
+  db: {{use: sink.record, size: 2, lease: {{timeout: 1h, queue: 4}},
+       args: {{path: "{suite.work}/out/{name}-%i.txt", batch: 1}}}}
+""")
+    plugins = os.path.join(suite.build, "plugins")
+    tests = os.path.join(suite.build, "tests", "plugins")
+    host.change(f'["{plugins}"]', f'["{plugins}", "{tests}"]')
+    return host.start()
+
+
+def leases(host):
+    return host.ask("status", "db")["leases"]
+
+
+def test_piece_is_acknowledged_when_its_worker_was_returned(suite):
+    check(suite.producer(2).start(waits=False).wait() == 0, "the producer ends")
+    host = leasing_host(suite, "host", "keep: true")
+    suite.until_all(2, host)
+    until(lambda: leases(host)["leased"] == 2, "both workers are leased", host)
+    check(host.number("far", "unacknowledged") == 2, host.items("far"))
+    check(host.number("far", "acknowledged") == 0, host.items("far"))
+    host.change("keep: true", "keep: false")
+    until(lambda: host.number("far", "acknowledged") == 2, "the pieces are acknowledged", host)
+    check(leases(host)["returned"] == 2, leases(host))
+
+
+def test_host_that_is_killed_with_leased_workers_loses_nothing(suite):
+    check(suite.producer(40).start(waits=False).wait() == 0, "the producer ends")
+    doomed = leasing_host(suite, "doomed", "keep: true")
+    suite.until_some(2, doomed)
+    until(lambda: leases(doomed)["leased"] == 2, "both workers are leased", doomed)
+    doomed.kill()
+    other = leasing_host(suite, "other", "keep: false")
+    until(lambda: other.number("far", "acknowledged") == 40, "all are acknowledged", other)
+    twice = [number for number, count in suite.handled().items() if count == 2]
+    check(set(suite.handled()) == set(range(40)) and len(twice) == 2, suite.handled())
+    check(leases(other)["returned"] == 40, leases(other))
+
+
+def test_holder_that_fails_loses_nothing(suite):
+    check(suite.producer(200).start(waits=False).wait() == 0, "the producer ends")
+    host = leasing_host(suite, "host", "fails_each: 5")
+    until(lambda: host.number("far", "acknowledged") == 200, "all are acknowledged", host)
+    suite.until_all(200, host)
+    check(host.number("far", "buried") == 0, host.items("far"))
+    figures = leases(host)
+    check(figures["returned"] == 200 and figures["holder_failed"] >= 40 and
+          figures["begun"] == 200 + figures["holder_failed"], figures)
+
+
 def test_server_without_memory_blocks_publishers_for_a_while(suite):
     producer = suite.host("producer", f"""
 sources: {{numbers: {{use: gen.numbers, rate: 500/s, args: {{count: 1500}}, to: far}}}}
@@ -345,6 +401,9 @@ TESTS = [
     test_piece_that_no_queue_takes_is_put_again,
     test_retry_waits_until_its_new_queue_may_be_used,
     test_nested_and_scaled_pools_take_pieces_as_any_others,
+    test_piece_is_acknowledged_when_its_worker_was_returned,
+    test_host_that_is_killed_with_leased_workers_loses_nothing,
+    test_holder_that_fails_loses_nothing,
     test_server_without_memory_blocks_publishers_for_a_while,
     test_refused_session_goes_on_to_the_next_server,
     test_foreign_queue_needs_an_exchange_for_dead_letters,
