@@ -4,6 +4,7 @@
 Method: as in amqp.py, which runs TESTS.
 """
 import os
+import subprocess
 
 import pika
 
@@ -325,6 +326,54 @@ pools:
     until(lambda: host.number("far", "acknowledged") == 1500, "all are acknowledged", host)
 
 
+def test_dead_letter_of_a_host_names_the_piece_of_the_server(suite):
+    """In memory, in the file of dead letters and in the log; also when a second pool rejects."""
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: first}}}}
+pools:
+  first: {{use: relay.pass, size: 1, outputs: {{out: second}}}}
+  second: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}
+""")
+    with_test_plugins(suite, host)
+    stored = os.path.join(suite.work, "dead")
+    host.change("shutdown_timeout", f'dead_letters: {{file: "{stored}"}}, shutdown_timeout')
+    host.start()
+    check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
+    letter = suite.engine.dead(suite.queue, 1)[0]
+    check(letter["reason"] == "rejected" and letter["detail"] == "exit code 1", letter)
+    here = host.ask("dead", "second")
+    server = suite.engine.addresses[0].replace("amqp://", "")
+    expected = f"exit code 1; piece {letter['id']} of queue {suite.queue} at {server}"
+    check([(dead["reason"], dead["detail"]) for dead in here] == [("rejected", expected)], here)
+    check(expected in host.tell("dead", "second"), host.tell("dead", "second"))
+    check(f'detail="{expected}"' in host.read_log(), host.end_of_log())
+    host.stop()
+    done = subprocess.run([host.weir, "dead", "--file", stored], capture_output=True, text=True,
+                          check=False)
+    check(expected in done.stdout, done)
+
+
+def test_name_of_a_foreign_piece_is_printable(suite):
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}}}
+""").start()
+    connection, channel = suite.engine.channel()
+    channel.basic_publish("", suite.queue, b"", pika.BasicProperties(message_id="a\x1b[1mb"))
+    channel.basic_publish("", suite.queue, b"")
+    suite.engine.dead(suite.queue, 2)
+    details = [dead["detail"] for dead in host.ask("dead", "work")]
+    for words, detail in zip(("; piece a?[1mb of queue", "; piece of queue"), details):
+        check(words in detail, details)
+    connection.close()
+
+
+def with_test_plugins(suite, host):
+    plugins = os.path.join(suite.build, "plugins")
+    tests = os.path.join(suite.build, "tests", "plugins")
+    host.change(f'["{plugins}"]', f'["{plugins}", "{tests}"]')
+
+
 def leasing_host(suite, name, options):
     """Each piece is for a holder, which takes a worker of `db` for it."""
     host = suite.host(name, f"""
@@ -335,9 +384,7 @@ pools:
   db: {{use: sink.record, size: 2, lease: {{timeout: 1h, queue: 4}},
        args: {{path: "{suite.work}/out/{name}-%i.txt", batch: 1}}}}
 """)
-    plugins = os.path.join(suite.build, "plugins")
-    tests = os.path.join(suite.build, "tests", "plugins")
-    host.change(f'["{plugins}"]', f'["{plugins}", "{tests}"]')
+    with_test_plugins(suite, host)
     return host.start()
 
 
@@ -401,6 +448,8 @@ TESTS = [
     test_piece_that_no_queue_takes_is_put_again,
     test_retry_waits_until_its_new_queue_may_be_used,
     test_nested_and_scaled_pools_take_pieces_as_any_others,
+    test_dead_letter_of_a_host_names_the_piece_of_the_server,
+    test_name_of_a_foreign_piece_is_printable,
     test_piece_is_acknowledged_when_its_worker_was_returned,
     test_host_that_is_killed_with_leased_workers_loses_nothing,
     test_holder_that_fails_loses_nothing,
