@@ -1,6 +1,6 @@
 """Goal:   single pieces of work, and the connection, in special cases: servers that
-        refuse, foreign queues and tags, pieces that are too large, ends and reloads of a host,
-        ids, lost confirms, and the login by certificate.
+        refuse, foreign queues and tags, pieces that are too large or kill their hosts, ends and
+        reloads of a host, leases, ids, dead letters, lost confirms, and the login by certificate.
 Method: as in amqp.py, which runs TESTS.
 """
 import os
@@ -368,6 +368,23 @@ pools: {{work: {{use: exec.run, size: 1, args: {{command: ["false"], input: none
     connection.close()
 
 
+def test_piece_that_kills_its_hosts_is_a_dead_letter(suite):
+    suite.engine.extra += ", delivery_limit: 2"
+    tries = os.path.join(suite.work, "tries")
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none,
+         command: ['echo "$WEIR_ATTEMPT" >>"$1"; kill -9 $PPID', "{tries}"]}}}}}}
+""")
+    check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
+    for _ in range(3):
+        check(host.start(waits=False).wait() == -9, host.end_of_log())
+    letter = suite.engine.dead(suite.queue, 1)[0]
+    check(lines_of(tries) == ["1", "2", "3"], lines_of(tries))
+    check(letter["reason"] is None and letter["headers"]["x-death"][0]["reason"] ==
+          "delivery_limit", letter)
+
+
 def with_test_plugins(suite, host):
     plugins = os.path.join(suite.build, "plugins")
     tests = os.path.join(suite.build, "tests", "plugins")
@@ -450,6 +467,7 @@ TESTS = [
     test_nested_and_scaled_pools_take_pieces_as_any_others,
     test_dead_letter_of_a_host_names_the_piece_of_the_server,
     test_name_of_a_foreign_piece_is_printable,
+    test_piece_that_kills_its_hosts_is_a_dead_letter,
     test_piece_is_acknowledged_when_its_worker_was_returned,
     test_host_that_is_killed_with_leased_workers_loses_nothing,
     test_holder_that_fails_loses_nothing,
