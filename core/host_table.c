@@ -50,6 +50,7 @@ const struct weir_host host_table = {
     .log = host_log,
     .progress = host_progress,
     .progress_text = host_progress_text,
+    .message_labelled = host_message_labelled,
     .exit_status = host_exit_status,
     .print = host_print,
     .pool_members = host_table_pool_members,

@@ -44,6 +44,18 @@ struct weir_message *host_message_new(struct weir_self *self, const struct weir_
     return message ? &message->public : NULL;
 }
 
+struct weir_message *host_message_labelled(struct weir_self *self, const struct weir_tag *tag,
+                                           size_t size, const char *label)
+{
+    struct weir_message *message = size <= SIZE_MAX - MESSAGE_LABEL_MAX
+                                       ? host_message_new(self, tag, size + MESSAGE_LABEL_MAX)
+                                       : NULL;
+
+    if (message)
+        message_set_label(message_of(message), size, label);
+    return message;
+}
+
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
 {
     return origin_set(actor_of_self(self), message_of(message), token);

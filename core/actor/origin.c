@@ -29,7 +29,7 @@ int origin_set(struct actor *actor, struct message *message, uint64_t token)
 
 int origin_join(struct message *message, struct message *with)
 {
-    int status = with->public.reserved & MESSAGE_JOINED ? 0 : join_begin(with);
+    int status = with->public.reserved & MESSAGE_JOINED ? 0 : join_begin(with, message_label(with));
 
     if (status == 0)
         join_add(message, with);

@@ -90,10 +90,12 @@ uint64_t settle_record(struct actor *actor, const struct message *message, enum 
 {
     const struct dead_letter_way to_actor = { .to = actor_pid(actor),
                                               .output = DEAD_LETTER_DIRECT };
+    char text[DEAD_LETTER_DETAIL];
     uint64_t record;
 
     if (!actor->place || !actor->place->dead)
         return 0;
+    detail = dead_letters_detail(message, detail, text);
     if (!way && (!place_member_of(actor) ||
                  (message->public.reserved & (MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND))))
         way = &to_actor;

@@ -57,6 +57,9 @@ int weir_runtime_members_sized(struct weir_runtime *runtime, weir_pid pool, stru
 
 /* --- dead letters --------------------------------------------------------------------------- */
 
+_Static_assert(sizeof((struct weir_dead_letter){ 0 }.detail) == DEAD_LETTER_DETAIL,
+               "a detail is copied as it is");
+
 static void show_letter(const struct dead_letter *letter, uint64_t now_ns,
                         struct weir_dead_letter *out)
 {

@@ -21,6 +21,7 @@ struct standalone;
 struct source;
 
 #define DEAD_LETTER_HEAD 32           /* bytes of payload in a reading: a line of a dump */
+#define DEAD_LETTER_DETAIL 240        /* a text of weir_reason, and the label of a message */
 #define DEAD_LETTER_DIRECT UINT32_MAX /* not from an output */
 
 /* The address for a replay. */
@@ -44,7 +45,7 @@ struct dead_letter {
     uint16_t attempt;
     uint8_t kind; /* enum weir_kind */
     uint8_t lane;
-    char detail[48];
+    char detail[DEAD_LETTER_DETAIL];
     unsigned char head[DEAD_LETTER_HEAD]; /* the first bytes of a payload that was kept */
 };
 

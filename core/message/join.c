@@ -17,6 +17,7 @@ struct join {
     uint64_t token;
     uint32_t reason; /* written by the thread that has set `is_dead` */
     char detail[JOIN_DETAIL_SIZE];
+    char label[]; /* const: of the first message */
 };
 
 static struct join *join_of(const struct message *message)
@@ -30,12 +31,14 @@ static void enter(struct message *message, struct join *join)
     message->token = (uint64_t)(uintptr_t)join;
 }
 
-int join_begin(struct message *message)
+int join_begin(struct message *message, const char *label)
 {
-    struct join *join = calloc(1, sizeof *join);
+    size_t label_size = strlen(label) + sizeof "";
+    struct join *join = calloc(1, sizeof *join + label_size);
 
     if (!join)
         return WEIR_ENOMEM;
+    memcpy(join->label, label, label_size);
     atomic_init(&join->open, 1);
     join->attempt = message->public.attempt;
     join->origin = message->origin;
@@ -53,6 +56,11 @@ void join_add(struct message *message, const struct message *joined)
     /* Relaxed: `joined` holds the join. */
     atomic_fetch_add_explicit(&join->open, 1, memory_order_relaxed);
     enter(message, join);
+}
+
+const char *join_label(const struct message *message)
+{
+    return join_of(message)->label;
 }
 
 void join_fail(const struct message *message, uint32_t reason, const char *detail)

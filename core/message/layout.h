@@ -42,6 +42,7 @@ enum message_flags {
     MESSAGE_BOUND = 1u << 6,     /* broadcast: the worker's siblings have copies of their own */
     MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
     MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
+    MESSAGE_LABELLED = 1u << 11, /* the end of its block is a label: message.h */
     MESSAGE_TASK = 1u << 14,     /* a submitted task, which may wait packed: packed.h */
     MESSAGE_PACKED = 1u << 15,   /* a packed task: only a mailbox has one */
     MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */
@@ -102,6 +103,7 @@ struct message {
     };
 };
 
+#define MESSAGE_LABEL_MAX 190  /* with its NUL: "piece ID of queue NAME at SERVER" fits */
 #define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */
 
 static_assert(sizeof(struct message) <= MESSAGE_HEADER_SIZE, "the payload must not overlap");

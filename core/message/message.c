@@ -111,11 +111,37 @@ struct message *message_copy(struct cache *cache, const struct message *message)
     return copy;
 }
 
+/* --- labels ---------------------------------------------------------------------------------- */
+
+static char *label_slot(const struct message *message)
+{
+    return (char *)(uintptr_t)message + MESSAGE_HEADER_SIZE +
+           cache_room(message, MESSAGE_HEADER_SIZE) - MESSAGE_LABEL_MAX;
+}
+
+void message_set_label(struct message *message, size_t size, const char *label)
+{
+    message->public.reserved |= MESSAGE_LABELLED;
+    message->public.size = size;
+    if (size == 0)
+        message->public.data = NULL;
+    (void)snprintf(label_slot(message), MESSAGE_LABEL_MAX, "%s", label);
+}
+
+const char *message_label(const struct message *message)
+{
+    if (message->public.reserved & MESSAGE_JOINED)
+        return join_label(message);
+    return message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : "";
+}
+
+/* --- notices ---------------------------------------------------------------------------------- */
+
 /* Takes a message and returns it in other memory with room for `size` bytes; NULL: memory is out,
  * and the caller keeps the message. */
 static struct message *move(struct cache *cache, struct message *message, size_t size)
 {
-    const uint32_t of_the_memory = MESSAGE_CLASS_MASK | MESSAGE_HOLDS;
+    const uint32_t of_the_memory = MESSAGE_CLASS_MASK | MESSAGE_HOLDS | MESSAGE_LABELLED;
     struct message *moved = message_create(cache, message->public.tag, size);
 
     if (!moved)
@@ -143,6 +169,7 @@ struct message *message_say(struct cache *cache, struct message *message, const 
 
     if (message->public.reserved & MESSAGE_BLOB)
         drop_blob(message);
+    message->public.reserved &= ~(uint32_t)MESSAGE_LABELLED; /* the text may take its place */
     message->public.size = 0;
     if (!text[0])
         return message;

@@ -46,6 +46,14 @@ struct message *message_say(struct cache *cache, struct message *message, const 
 struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag,
                                        size_t size);
 
+/* Gives a label to a message whose payload is MESSAGE_LABEL_MAX bytes longer than `size`; then the
+ * payload has `size` bytes. A label that is too long is cut. Borrows the label. */
+void message_set_label(struct message *message, size_t size, const char *label);
+
+/* Its own label, or that of the join that it belongs to; "" without one. Lives as long as the
+ * message. */
+const char *message_label(const struct message *message);
+
 /* Takes a message; `cache` is the calling thread's. NULL is allowed. */
 void message_destroy(struct cache *cache, struct message *message);
 

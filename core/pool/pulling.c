@@ -416,13 +416,14 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
                           enum dead_reason reason, int status)
 {
     const struct dead_letter_way to_pool = { .to = pool->pid, .output = DEAD_LETTER_DIRECT };
-
+    char text[DEAD_LETTER_DETAIL];
+    const char *detail = dead_letters_detail(message, "", text);
     uint64_t record;
 
-    dead_letters_add(&pool->dead, message, &to_pool, reason, "", executor_time(executor));
-    record = dead_store_append(pool->runtime, message, pool->pid, pool->path, NULL, reason, "");
+    dead_letters_add(&pool->dead, message, &to_pool, reason, detail, executor_time(executor));
+    record = dead_store_append(pool->runtime, message, pool->pid, pool->path, NULL, reason, detail);
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path, dead_reason_event(reason),
-              weir_str("reason", dead_reason_name(reason)),
+              weir_str("reason", dead_reason_name(reason)), weir_str("detail", detail),
               weir_str("tag", message_tag_name(message)));
     settle_stray(pool->runtime, executor, message, reason, status, record);
 }

@@ -116,6 +116,23 @@ static void keep_locked(struct dead_letters *letters, struct dead_message *dead)
     evict_locked(letters);
 }
 
+_Static_assert(sizeof((struct weir_end){ 0 }.detail) + sizeof "; " - 1 + MESSAGE_LABEL_MAX <=
+                   DEAD_LETTER_DETAIL,
+               "a reason and a label fit");
+
+const char *dead_letters_detail(const struct message *message, const char *detail,
+                                char out[DEAD_LETTER_DETAIL])
+{
+    const char *label = message_label(message);
+
+    if (!detail)
+        detail = "";
+    if (!label[0])
+        return detail;
+    (void)snprintf(out, DEAD_LETTER_DETAIL, "%s%s%s", detail, detail[0] ? "; " : "", label);
+    return out;
+}
+
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns)

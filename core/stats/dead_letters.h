@@ -50,6 +50,11 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns);
 
+/* The detail of the dead letter of a message: `detail`, which may be NULL, and the message's label.
+ * Returns `detail`, or `out`. */
+const char *dead_letters_detail(const struct message *message, const char *detail,
+                                char out[DEAD_LETTER_DETAIL]);
+
 /* Adds the counts of a store that ends; dead letters that it kept count as evicted. */
 void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone);
 

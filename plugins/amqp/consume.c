@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weir/printable.h>
+
 #include "consumer.h"
 #include "queue.h"
 
@@ -16,6 +18,7 @@
 #define LENGTH_MS 5000u  /* between two questions for the lengths of the queues */
 #define STARVED_MS 5000u /* without memory, before a piece is too large */
 #define LOOK_MS 250u     /* between two tries to get memory */
+#define LABEL_MAX 1024u  /* the host keeps less of it */
 
 /* --- the session ------------------------------------------------------------------------------ */
 
@@ -205,6 +208,20 @@ static uint64_t key_of(const struct consumer *state, const struct delivery *deli
                                                                    : delivery->envelope.key;
 }
 
+/* The label says where the piece is: a dead letter of this host has it. */
+static struct weir_message *make_message(struct weir_self *self, const struct consumer *state,
+                                         const struct delivery *delivery)
+{
+    const char *id = delivery->envelope.id;
+    char server[ADDRESS_MAX], label[LABEL_MAX];
+
+    link_name_server(&state->session.link, server, sizeof server);
+    (void)snprintf(label, sizeof label, "piece %s%sof queue %s at %s", id, id[0] ? " " : "",
+                   state->queues[delivery->queue].name, server);
+    weir_printable_replace(label, strlen(label));
+    return weir_message_new_labelled(self, delivery->tag, delivery->size, label);
+}
+
 static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
 {
     struct delivery *delivery = &state->deliveries.items[index];
@@ -213,7 +230,7 @@ static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
 
     if (!delivery->tag)
         delivery->tag = consumer_tag(self, state, delivery->envelope.tag);
-    message = delivery->tag ? weir_message_new(self, delivery->tag, delivery->size) : NULL;
+    message = delivery->tag ? make_message(self, state, delivery) : NULL;
     status = message ? 0 : WEIR_ENOMEM;
 
     if (status == 0) {

@@ -91,7 +91,8 @@ struct amqp_settings {
         WEIR_OPTION_U32(struct amqp_settings, limit, .fallback = "10000", .min = 1,                \
                         .max = 1000000000, .help = "pieces that may wait in the queue"),           \
         WEIR_OPTION_U32(struct amqp_settings, delivery_limit, .fallback = "20", .min = 1,          \
-                        .max = 60000, .help = "deliveries of a piece that no consumer settles"),   \
+                        .max = 60000,                                                              \
+                        .help = "deliveries after the first, when no consumer settles a piece"),   \
         WEIR_OPTION_DURATION(struct amqp_settings, new_queue, .fallback = "2s", .max = 60000,      \
                              .help = "how long a queue rests after its declaration"),              \
         WEIR_OPTION_STRING(struct amqp_settings, dead_letters,                                     \

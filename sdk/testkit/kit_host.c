@@ -41,6 +41,14 @@ static struct weir_message *make_message(struct weir_self *self, const struct we
     return &kit_message_make(kit, KIT_PLUGIN, tag, size)->message;
 }
 
+/* A plugin cannot read a label, so the kit keeps none. */
+static struct weir_message *make_labelled(struct weir_self *self, const struct weir_tag *tag,
+                                          size_t size, const char *label)
+{
+    (void)label;
+    return make_message(self, tag, size);
+}
+
 static void free_message(struct weir_self *self, struct weir_message *message)
 {
     if (message && kit_message_is_owned(kit_of(self), message, "freed"))
@@ -228,6 +236,7 @@ static const struct weir_host table = {
     .log = kit_log_line,
     .progress = progress,
     .progress_text = progress_text,
+    .message_labelled = make_labelled,
     .exit_status = exit_status,
     .set_demand = set_demand,
     .task = kit_task_run,

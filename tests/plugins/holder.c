@@ -1,7 +1,8 @@
 /*
- * A worker that takes a worker of another pool for each message, sends the message to it under the
- * lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With `then`
- * it first takes a worker of that pool as well, and returns that one. A reload renews the lease.
+ * A worker that takes a worker of another pool for each message, has it handle the message under
+ * the lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With
+ * `then` it first takes a worker of that pool as well, and returns that one. A reload renews the
+ * lease. With `fails_each` it fails while it has the lease, now and then.
  */
 #include <string.h>
 
@@ -13,19 +14,26 @@ struct settings {
     const char *pool;
     const char *then;
     bool keep;
+    uint32_t fails_each;
 };
 
 struct holder {
     const char *pool; /* borrowed from the settings */
     const char *then; /* likewise; empty: none */
     bool keep;
-    struct weir_lease lease; /* token 0: none */
+    uint32_t fails_each;
+    struct weir_lease lease; /* token 0: none, or the leased worker has not answered */
+    struct weir_lease taken;
     const struct weir_message *message;
 };
+
+/* Of all holders: a failure does not reset it. */
+static _Atomic uint32_t leases;
 
 static void adopt(struct holder *holder, const struct settings *settings)
 {
     holder->keep = settings->keep;
+    holder->fails_each = settings->fails_each;
     holder->pool = settings->pool;
     holder->then = settings->then;
 }
@@ -35,20 +43,6 @@ static int open_holder(struct weir_self *self, const void *settings, void *state
     (void)self;
     adopt(state, settings);
     return 0;
-}
-
-static bool pass_on(struct weir_self *self, const struct holder *holder)
-{
-    const struct weir_message *message = holder->message;
-    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
-
-    if (!copy)
-        return false;
-    memcpy(copy->data, message->data, message->size);
-    if (weir_lease_send(self, &holder->lease, copy) == 0)
-        return true;
-    weir_message_free(self, copy);
-    return false;
 }
 
 static void end(struct weir_self *self, struct holder *holder)
@@ -82,6 +76,34 @@ static void go_on(struct weir_self *self, struct holder *holder)
         end(self, holder);
 }
 
+/* The worker has the message behind it: it may be returned. */
+static void answered(struct weir_self *self, void *state, void *context,
+                     const struct weir_reply *reply)
+{
+    struct holder *holder = state;
+
+    (void)context;
+    (void)reply;
+    holder->lease = holder->taken;
+    if (!holder->keep)
+        go_on(self, holder);
+}
+
+/* A request: the holder must not be done with its message before the leased worker is. */
+static bool pass_on(struct weir_self *self, const struct holder *holder)
+{
+    const struct weir_message *message = holder->message;
+    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
+
+    if (!copy)
+        return false;
+    memcpy(copy->data, message->data, message->size);
+    if (weir_lease_request(self, &holder->taken, copy, FOR_LONG_MS, answered, NULL, NULL) == 0)
+        return true;
+    weir_message_free(self, copy);
+    return false;
+}
+
 static void taken(struct weir_self *self, void *state, void *context,
                   const struct weir_reply *reply)
 {
@@ -92,11 +114,11 @@ static void taken(struct weir_self *self, void *state, void *context,
         try_later(self, holder);
         return;
     }
-    holder->lease = *weir_lease_of(reply);
-    if (!pass_on(self, holder))
+    holder->taken = *weir_lease_of(reply);
+    if (holder->fails_each && ++leases % holder->fails_each == 0)
+        (void)weir_settle(self, holder->message, WEIR_FAIL);
+    else if (!pass_on(self, holder))
         (void)weir_settle(self, holder->message, WEIR_REJECT);
-    else if (!holder->keep)
-        go_on(self, holder);
 }
 
 /* No room for a taker, or a reload has taken the pool's leases away, is no reason to give up. */
@@ -143,6 +165,8 @@ static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct settings, pool, .required = true),
     WEIR_OPTION_STRING(struct settings, then, .fallback = ""),
     WEIR_OPTION_BOOL(struct settings, keep, .fallback = "false", .live = true),
+    WEIR_OPTION_U32(struct settings, fails_each, .fallback = "0", .max = 1000,
+                    .help = "it fails with each such lease; 0 = never"),
     { 0 },
 };
 

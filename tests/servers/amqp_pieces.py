@@ -1,9 +1,10 @@
 """Goal:   single pieces of work, and the connection, in special cases: servers that
-        refuse, foreign queues and tags, pieces that are too large, ends and reloads of a host,
-        ids, lost confirms, and the login by certificate.
+        refuse, foreign queues and tags, pieces that are too large or kill their hosts, ends and
+        reloads of a host, leases, ids, dead letters, lost confirms, and the login by certificate.
 Method: as in amqp.py, which runs TESTS.
 """
 import os
+import subprocess
 
 import pika
 
@@ -325,6 +326,125 @@ pools:
     until(lambda: host.number("far", "acknowledged") == 1500, "all are acknowledged", host)
 
 
+def test_dead_letter_of_a_host_names_the_piece_of_the_server(suite):
+    """In memory, in the file of dead letters and in the log; also when a second pool rejects."""
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: first}}}}
+pools:
+  first: {{use: relay.pass, size: 1, outputs: {{out: second}}}}
+  second: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}
+""")
+    with_test_plugins(suite, host)
+    stored = os.path.join(suite.work, "dead")
+    host.change("shutdown_timeout", f'dead_letters: {{file: "{stored}"}}, shutdown_timeout')
+    host.start()
+    check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
+    letter = suite.engine.dead(suite.queue, 1)[0]
+    check(letter["reason"] == "rejected" and letter["detail"] == "exit code 1", letter)
+    here = host.ask("dead", "second")
+    server = suite.engine.addresses[0].replace("amqp://", "")
+    expected = f"exit code 1; piece {letter['id']} of queue {suite.queue} at {server}"
+    check([(dead["reason"], dead["detail"]) for dead in here] == [("rejected", expected)], here)
+    check(expected in host.tell("dead", "second"), host.tell("dead", "second"))
+    check(f'detail="{expected}"' in host.read_log(), host.end_of_log())
+    host.stop()
+    done = subprocess.run([host.weir, "dead", "--file", stored], capture_output=True, text=True,
+                          check=False)
+    check(expected in done.stdout, done)
+
+
+def test_name_of_a_foreign_piece_is_printable(suite):
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{command: ["false"], input: none}}}}}}
+""").start()
+    connection, channel = suite.engine.channel()
+    channel.basic_publish("", suite.queue, b"", pika.BasicProperties(message_id="a\x1b[1mb"))
+    channel.basic_publish("", suite.queue, b"")
+    suite.engine.dead(suite.queue, 2)
+    details = [dead["detail"] for dead in host.ask("dead", "work")]
+    for words, detail in zip(("; piece a?[1mb of queue", "; piece of queue"), details):
+        check(words in detail, details)
+    connection.close()
+
+
+def test_piece_that_kills_its_hosts_is_a_dead_letter(suite):
+    suite.engine.extra += ", delivery_limit: 2"
+    tries = os.path.join(suite.work, "tries")
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none,
+         command: ['echo "$WEIR_ATTEMPT" >>"$1"; kill -9 $PPID', "{tries}"]}}}}}}
+""")
+    check(suite.producer(1).start(waits=False).wait() == 0, "the producer ends")
+    for _ in range(3):
+        check(host.start(waits=False).wait() == -9, host.end_of_log())
+    letter = suite.engine.dead(suite.queue, 1)[0]
+    check(lines_of(tries) == ["1", "2", "3"], lines_of(tries))
+    check(letter["reason"] is None and letter["headers"]["x-death"][0]["reason"] ==
+          "delivery_limit", letter)
+
+
+def with_test_plugins(suite, host):
+    plugins = os.path.join(suite.build, "plugins")
+    tests = os.path.join(suite.build, "tests", "plugins")
+    host.change(f'["{plugins}"]', f'["{plugins}", "{tests}"]')
+
+
+def leasing_host(suite, name, options):
+    """Each piece is for a holder, which takes a worker of `db` for it."""
+    host = suite.host(name, f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: users}}}}
+pools:
+  users: {{use: holder.worker, size: 4, redeliver: 9, restart: {{max: 1000, backoff: 1ms}},
+          args: {{pool: db, {options}}}}}
+  db: {{use: sink.record, size: 2, lease: {{timeout: 1h, queue: 4}},
+       args: {{path: "{suite.work}/out/{name}-%i.txt", batch: 1}}}}
+""")
+    with_test_plugins(suite, host)
+    return host.start()
+
+
+def leases(host):
+    return host.ask("status", "db")["leases"]
+
+
+def test_piece_is_acknowledged_when_its_worker_was_returned(suite):
+    check(suite.producer(2).start(waits=False).wait() == 0, "the producer ends")
+    host = leasing_host(suite, "host", "keep: true")
+    suite.until_all(2, host)
+    until(lambda: leases(host)["leased"] == 2, "both workers are leased", host)
+    check(host.number("far", "unacknowledged") == 2, host.items("far"))
+    check(host.number("far", "acknowledged") == 0, host.items("far"))
+    host.change("keep: true", "keep: false")
+    until(lambda: host.number("far", "acknowledged") == 2, "the pieces are acknowledged", host)
+    check(leases(host)["returned"] == 2, leases(host))
+
+
+def test_host_that_is_killed_with_leased_workers_loses_nothing(suite):
+    check(suite.producer(40).start(waits=False).wait() == 0, "the producer ends")
+    doomed = leasing_host(suite, "doomed", "keep: true")
+    suite.until_some(2, doomed)
+    until(lambda: leases(doomed)["leased"] == 2, "both workers are leased", doomed)
+    doomed.kill()
+    other = leasing_host(suite, "other", "keep: false")
+    until(lambda: other.number("far", "acknowledged") == 40, "all are acknowledged", other)
+    twice = [number for number, count in suite.handled().items() if count == 2]
+    check(set(suite.handled()) == set(range(40)) and len(twice) == 2, suite.handled())
+    check(leases(other)["returned"] == 40, leases(other))
+
+
+def test_holder_that_fails_loses_nothing(suite):
+    check(suite.producer(200).start(waits=False).wait() == 0, "the producer ends")
+    host = leasing_host(suite, "host", "fails_each: 5")
+    until(lambda: host.number("far", "acknowledged") == 200, "all are acknowledged", host)
+    suite.until_all(200, host)
+    check(host.number("far", "buried") == 0, host.items("far"))
+    figures = leases(host)
+    check(figures["returned"] == 200 and figures["holder_failed"] >= 40 and
+          figures["begun"] == 200 + figures["holder_failed"], figures)
+
+
 def test_server_without_memory_blocks_publishers_for_a_while(suite):
     producer = suite.host("producer", f"""
 sources: {{numbers: {{use: gen.numbers, rate: 500/s, args: {{count: 1500}}, to: far}}}}
@@ -345,6 +465,12 @@ TESTS = [
     test_piece_that_no_queue_takes_is_put_again,
     test_retry_waits_until_its_new_queue_may_be_used,
     test_nested_and_scaled_pools_take_pieces_as_any_others,
+    test_dead_letter_of_a_host_names_the_piece_of_the_server,
+    test_name_of_a_foreign_piece_is_printable,
+    test_piece_that_kills_its_hosts_is_a_dead_letter,
+    test_piece_is_acknowledged_when_its_worker_was_returned,
+    test_host_that_is_killed_with_leased_workers_loses_nothing,
+    test_holder_that_fails_loses_nothing,
     test_server_without_memory_blocks_publishers_for_a_while,
     test_refused_session_goes_on_to_the_next_server,
     test_foreign_queue_needs_an_exchange_for_dead_letters,

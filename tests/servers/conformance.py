@@ -97,7 +97,7 @@ def test_full_queue_reaches_the_source(suite):
     until(lambda: producer.number("far#0", "refused") > 20, "the queue refuses", producer)
     emitted, memory = producer.number("numbers", "next"), producer.memory_kib()
     refused = producer.number("far#0", "refused")
-    until(lambda: producer.number("far#0", "refused") > refused + 40, "it is tried again", producer)
+    until(lambda: producer.number("far#0", "refused") > refused + 10, "it is tried again", producer)
     check(producer.number("numbers", "next") == emitted < most, f"the source went on: {emitted}")
     grown = producer.memory_kib() - memory
     check(grown < 512, f"the producer grew by {grown} KiB")

@@ -48,7 +48,7 @@ struct weir_dead_letter {
                          * again */
     uint32_t head_size; /* bytes in `head`, the start of the payload */
     unsigned char head[32];
-    char detail[48]; /* the text of weir_reason; may be empty */
+    char detail[240]; /* the text of weir_reason, and the label of the message; may be empty */
 };
 
 /* The result of weir_runtime_replay. Initialise it with WEIR_REPLAYED. */

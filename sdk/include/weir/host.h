@@ -232,6 +232,9 @@ struct weir_host {
     int (*target)(struct weir_self *, uint32_t output, weir_pid *out_pid);
     /* output for people (same) */
     void (*progress_text)(struct weir_self *, const char *unit, const char *text);
+    /* messages (same) */
+    struct weir_message *(*message_labelled)(struct weir_self *, const struct weir_tag *,
+                                             size_t size, const char *label);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
@@ -248,6 +251,16 @@ static inline struct weir_message *weir_message_new(struct weir_self *self,
                                                     const struct weir_tag *tag, size_t size)
 {
     return self->host->message_new(self, tag, size);
+}
+
+/* As weir_message_new, with a text for people that names the piece of work: at most 189 bytes, the
+ * rest is cut off. The dead letter of the message has it behind its detail, and so have those of
+ * messages that join its origin. The receiver does not see it. Borrows the label. Since 1.1. */
+static inline struct weir_message *weir_message_new_labelled(struct weir_self *self,
+                                                             const struct weir_tag *tag,
+                                                             size_t size, const char *label)
+{
+    return self->host->message_labelled(self, tag, size, label);
 }
 
 /* Frees a message that was made and not sent. Takes the message. NULL is allowed. */

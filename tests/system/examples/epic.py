@@ -173,6 +173,9 @@ def test_workers_come_and_go(host):
     until(lambda: host.work()["live"] == 0 and host.work()["in_hand"] == 0, "the last has left")
     check(not is_finished("all"), "the Epic is over")
     check(host.run("scale", "work", "3", "--wait").returncode == 0, "three workers register")
+    for size in (2, 5, 0, 3):
+        check(host.has_logged(rf'component=work event="resized" .*size={size} .*by=operator'),
+              f"the log does not say who asked for {size} workers: {host.text()}")
 
 
 def test_a_locked_database_loses_no_piece(host, clients):
@@ -181,6 +184,7 @@ def test_a_locked_database_loses_no_piece(host, clients):
     lock = sqlite3.connect(DATABASE, timeout=60, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     until(lambda: host.work()["restarts"] > 0, "a worker that fails")
+    check(host.has_logged(r'component=work#\d event="worker failed" '), host.text())
     until(lambda: host.has_logged(r'component=master event="worker failed" '
                                   r'reason="database is locked"'), "a master that fails")
     lock.close()

@@ -58,9 +58,11 @@ struct job {
 static int send_job(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     const struct job *job = message->data;
-    struct weir_message *sent = probe_message(self, job->inner);
+    struct weir_message *sent = weir_message_new_labelled(self, NULL, sizeof job->inner, "piece 7");
 
     (void)probe;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sent);
+    memcpy(sent->data, &job->inner, sizeof job->inner);
     CU_ASSERT_EQUAL(weir_set_origin(self, sent, job->inner.id), 0);
     CU_ASSERT_EQUAL(weir_send(self, job->to, sent), 0);
     return WEIR_DONE;
@@ -192,6 +194,27 @@ static void test_one_dead_message_makes_the_outcome_dead(void)
     CU_ASSERT_STRING_EQUAL(f.outcomes.detail, "not mine");
     finish(&f);
     CU_ASSERT_EQUAL(f.outcomes.count, 1);
+}
+
+/* Its own, and that of what was emitted while it was handled. The outcome is for the program that
+ * has made the label. */
+static void test_dead_letters_have_the_label(void)
+{
+    static probe_act *const acts[] = { refuse, emit_one_that_is_rejected };
+    struct fixture f;
+
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct dead_letter letter = { .detail = "" };
+
+        begin(&f, 1, 16, WEIR_FULL_WAIT);
+        send_first(&f, acts[i], 7);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
+        CU_ASSERT_STRING_EQUAL(f.outcomes.detail, "not mine");
+        CU_ASSERT_EQUAL(
+            dead_letters_read(i == 0 ? &f.first_pool->dead : &f.second_pool->dead, &letter, 1), 1);
+        CU_ASSERT_STRING_EQUAL(letter.detail, "not mine; piece 7");
+        finish(&f);
+    }
 }
 
 static int emit_detached(struct weir_self *self, struct probe *probe,
@@ -502,6 +525,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "emitted", test_origin_waits_for_what_was_emitted },
         { "dead", test_one_dead_message_makes_the_outcome_dead },
+        { "label", test_dead_letters_have_the_label },
         { "detached", test_origin_does_not_wait_for_a_detached_message },
         { "retried", test_message_from_which_others_came_is_retried_in_place },
         { "refused", test_refused_message_does_not_count },

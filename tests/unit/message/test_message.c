@@ -180,6 +180,64 @@ static void test_removed_message_leaves_the_rest_in_order(void)
     finish(&f);
 }
 
+/* --- labels ---------------------------------------------------------------------------------- */
+
+static void test_label_does_not_touch_the_payload(void)
+{
+    static const size_t sizes[] = { 1, 66, 67, 5000 };
+    struct cache cache;
+
+    cache_init(&cache);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct message *message = message_create(&cache, NULL, sizes[i] + MESSAGE_LABEL_MAX);
+
+        message_set_label(message, sizes[i], "piece 7");
+        CU_ASSERT_EQUAL(message->public.size, sizes[i]);
+        memset(message->public.data, 'x', sizes[i]);
+        CU_ASSERT_STRING_EQUAL(message_label(message), "piece 7");
+        message_destroy(&cache, message);
+    }
+    cache_finish(&cache);
+}
+
+static void test_long_label_is_cut(void)
+{
+    struct cache cache;
+    struct message *message;
+    char text[300];
+
+    cache_init(&cache);
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    message = message_create(&cache, NULL, MESSAGE_LABEL_MAX);
+    message_set_label(message, 0, text);
+    CU_ASSERT_PTR_NULL(message->public.data);
+    CU_ASSERT_EQUAL(strlen(message_label(message)), MESSAGE_LABEL_MAX - 1);
+    message_destroy(&cache, message);
+    cache_finish(&cache);
+}
+
+/* Whether the notice stays in the memory of the message or moves. */
+static void test_notice_has_no_label(void)
+{
+    struct cache cache;
+    char text[400];
+
+    cache_init(&cache);
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    for (size_t length = 1; length < sizeof text; length++) {
+        struct message *message = message_create(&cache, NULL, 1 + MESSAGE_LABEL_MAX);
+
+        message_set_label(message, 1, "piece 7");
+        message = message_say(&cache, message, text + sizeof text - 1 - length);
+        CU_ASSERT_EQUAL(strlen(message->public.data), length);
+        CU_ASSERT_STRING_EQUAL(message_label(message), "");
+        message_destroy(&cache, message);
+    }
+    cache_finish(&cache);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -191,6 +249,9 @@ int main(void)
         { "find", test_find_compares_addresses },
         { "prepend", test_prepended_message_comes_first },
         { "remove", test_removed_message_leaves_the_rest_in_order },
+        { "label", test_label_does_not_touch_the_payload },
+        { "long label", test_long_label_is_cut },
+        { "notice", test_notice_has_no_label },
         CU_TEST_INFO_NULL,
     };
 

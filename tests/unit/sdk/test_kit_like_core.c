@@ -28,6 +28,8 @@ static void make_messages(struct weir_self *self, struct scene *scene,
 {
     struct weir_message *made = make(self);
     struct weir_message *empty = weir_message_new(self, NULL, 0);
+    struct weir_message *labelled = weir_message_new_labelled(self, made->tag, 5, "piece 7");
+    struct weir_message *both = weir_message_new_labelled(self, NULL, 0, "");
 
     scene_note(scene, "size", (int64_t)made->size);
     scene_note(scene, "kind", made->kind);
@@ -41,8 +43,14 @@ static void make_messages(struct weir_self *self, struct scene *scene,
     scene_note(scene, "in hand, kind", message->kind);
     scene_note(scene, "time left", weir_time_left(self, message) == UINT64_MAX);
     scene_note(scene, "blob of none", weir_message_blob(self, made) == NULL);
+    scene_note(scene, "labelled, size", (int64_t)labelled->size);
+    scene_note(scene, "labelled, zeroed", ((char *)labelled->data)[4]);
+    scene_note(scene, "labelled, same tag", labelled->tag == made->tag);
+    scene_note(scene, "labelled, no data", both->data == NULL);
     weir_message_free(self, made);
     weir_message_free(self, empty);
+    weir_message_free(self, labelled);
+    weir_message_free(self, both);
     weir_message_free(self, NULL);
 }
 

@@ -104,11 +104,11 @@ static void test_long_detail_is_cut(void)
 {
     struct fixture f;
     struct dead_letter record;
-    char detail[100];
+    char detail[300];
 
     begin(&f, 1);
     memset(detail, 'x', sizeof detail);
-    detail[99] = '\0';
+    detail[299] = '\0';
     dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, detail, 0);
     (void)dead_letters_read(&f.letters, &record, 1);
     CU_ASSERT_EQUAL(strlen(record.detail), sizeof record.detail - 1);
