@@ -346,6 +346,11 @@ static void change(struct group *g, struct pool *pool, struct pool_change_option
     spec_unref(options.spec);
 }
 
+static bool has_one_removed(void *context)
+{
+    return rig_dead(context, DEAD_REMOVED) > 0;
+}
+
 /* Taker 2 waits for `target`, which loses `lease`: a pool of workers gets others. */
 static void lose_leases(struct group *g, struct pool *target)
 {
@@ -361,6 +366,7 @@ static void lose_leases(struct group *g, struct pool *target)
     }
     change(g, target, without);
     CU_ASSERT_TRUE(answered(&g->f, 2, WEIR_EUNSUPPORTED));
+    CU_ASSERT_TRUE(rig_wait(&g->f.rig, has_one_removed, target)); /* counted after the answer */
     CU_ASSERT_EQUAL(rig_dead(target, DEAD_REMOVED), 1);
     pool_look_at_leases(target, &figures);
     CU_ASSERT_EQUAL(figures.unserved[TAKE_REFUSED], 1);
