@@ -185,6 +185,16 @@ class StyleTest(unittest.TestCase):
     def test_header_that_needs_another_is_found(self):
         self.plant("core/dispatch/ring.h", "size_t ring_size(void);\n", "does not compile alone")
 
+    def test_header_that_its_source_includes_late_is_found(self):
+        self.write("core/dispatch/ring.c", '#include <stddef.h>\n#include "dispatch/ring.h"\n')
+        self.plant("core/dispatch/ring.h", "size_t ring_size(void);\n", "does not compile alone")
+
+    def test_header_that_opens_its_source_is_left_to_the_build(self):
+        path = "core/dispatch/ring.h"
+        self.write("core/dispatch/ring.c", '#include "dispatch/ring.h"\n#include <stddef.h>\n')
+        self.write(path, CLEAN[path] + "size_t ring_size(void);\n")
+        self.assertEqual(style.breaches(self.root, path), [])
+
     def test_sdk_header_with_gnu_c_is_found(self):
         self.plant("sdk/include/weir/status.h", "#include <stdio.h>\n"
                    "static inline int x(FILE *f) { return fileno(f); }\n", "alone as c:")
