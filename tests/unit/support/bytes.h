@@ -1,6 +1,7 @@
 /*
- * bytes.h - counts the bytes that a program asks for, in all threads, by replacements of functions
- * of the C library (--wrap, as tests/unit/growth/CMakeLists.txt does).
+ * bytes.h - counts the bytes that a program asks for, in all threads.
+ *
+ * CMake gives it to a program by weir_wrap_allocations(TARGET bytes.c).
  */
 #ifndef TESTS_UNIT_SUPPORT_BYTES_H
 #define TESTS_UNIT_SUPPORT_BYTES_H
