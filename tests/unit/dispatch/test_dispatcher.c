@@ -1,5 +1,5 @@
 /*
- * Goal: what is submitted runs, on any thread, once for each submission; threads share the work,
+ * Goal: a submitted actor runs, on any thread, once for each submission; threads share the work,
  * steal it, pass it on when they are held up, and end when told.
  *
  * Method: schedulables of the test's own, which meet at gates inside their turns: what must happen

@@ -379,7 +379,7 @@ static bool is_begun_by_all(void *context)
     return true;
 }
 
-/* Settles what is kept, again and again. */
+/* Settles the kept messages, again and again. */
 static bool has_drained_in_time(void *context)
 {
     struct fixture *f = context;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Bytes so far; what is freed is not subtracted. */
+/* Bytes so far; freed bytes are not subtracted. */
 uint64_t bytes_allocated(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * shortage.h - allocations that fail when a test says so.
  *
- * CMake gives it to a program by weir_wrap_allocations(TARGET shortage.c). Messages of a thread share
- * allocations, but under AddressSanitizer each is one.
+ * CMake gives it to a program by weir_wrap_allocations(TARGET shortage.c). Messages of a thread
+ * share allocations, but under AddressSanitizer each message is one allocation.
  */
 #ifndef TESTS_UNIT_SUPPORT_SHORTAGE_H
 #define TESTS_UNIT_SUPPORT_SHORTAGE_H
