@@ -34,7 +34,7 @@ void config_files_finish(struct config_files *files);
 /*
  * Adds a file that is about to be read, with its present stamp. Skips names that are no files on
  * disk (/proc, /sys) and files that are there already. Skips the file, too, when memory is out:
- * then a change of it goes unnoticed. A NULL `files` ignores the call.
+ * then a change of that file goes unnoticed. A NULL `files` ignores the call.
  */
 void config_files_add(struct config_files *files, const char *path, bool pattern);
 

@@ -1,5 +1,5 @@
 /*
- * runtime.h - a running Weir inside core: what actors use of it, and the face that makes it.
+ * runtime.h - a running Weir inside core: the part that actors use, and the face that makes it.
  */
 #ifndef RUNTIME_H
 #define RUNTIME_H

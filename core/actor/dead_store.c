@@ -51,16 +51,17 @@ uint64_t dead_store_append(struct runtime *runtime, const struct message *messag
     return store->append(store->context, &record, origin_is_followed(message));
 }
 
-void runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored)
+int runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored)
 {
     struct executor *executor = runtime_enter(runtime);
     struct message *message;
     bool was_stored;
 
+    if (!executor)
+        return WEIR_ENOMEM;
     storing_end(&runtime->storing, number, is_stored);
-    /* Without memory for an executor the messages stay held: the origins are not notified yet. */
-    while (executor && (message = storing_take(&runtime->storing, &was_stored)))
+    while ((message = storing_take(&runtime->storing, &was_stored)))
         origin_stored(runtime, executor, message, was_stored);
-    if (executor)
-        runtime_leave(executor);
+    runtime_leave(executor);
+    return 0;
 }

@@ -6,7 +6,7 @@
  * until its holder returns it or its member ends it (lease.h), whichever comes first, under `lock`.
  * From then on each use of its token is refused. A message of an open lease is put into the
  * member's mailbox under the lock, also while the mailbox is closed because the member is to leave:
- * so a member that ends the lease knows that no message of it follows.
+ * so after a member has ended the lease, no message of that lease follows.
  *
  * Rank of `lock`: below the pool's lock.
  */
@@ -76,7 +76,7 @@ static inline bool leases_are_given(const struct leases *leases)
 struct lease *leases_join(struct leases *leases, struct actor *member);
 void leases_leave(struct lease *lease);
 
-/* Opens a lease for the holder of its TAKE, and fills the plain data of it. Returns its time-out's
+/* Opens a lease for the holder of its TAKE, and fills its plain data. Returns its time-out's
  * end, or TIMER_NEVER. */
 uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out);
 

@@ -434,25 +434,30 @@ static bool has_no_receiver(struct actor *actor, const struct message *copy)
 }
 
 /*
- * Sends a copy to the worker that has the seat now. A worker that has closed may have left since
- * its PID was read: workers close after new members are published, so a sender that sees a closed
+ * Sends a copy to the worker that has the seat now. When that worker has closed, another one may
+ * have the seat: workers close after new members are published, so a sender that sees a closed
  * worker finds its successor. A copy without a receiver is freed: broadcasts skip workers that
  * leave.
  */
 static int try_copy(struct actor *actor, struct batch *batch)
 {
-    weir_pid former;
-    int status;
+    struct message *copy = batch->messages[0];
+    int status = find_receiver(actor, copy, &batch->member);
 
-    do {
-        former = batch->member;
-        status = find_receiver(actor, batch->messages[0], &batch->member);
-        if (status == 0)
-            status = send_some(actor, batch->member, batch->messages, 1, NULL);
-    } while (has_ended(status) && batch->member != former);
-    if (!has_ended(status) || !has_no_receiver(actor, batch->messages[0]))
+    while (status == 0) {
+        weir_pid tried = batch->member;
+        int found;
+
+        status = send_some(actor, tried, batch->messages, 1, NULL);
+        if (!has_ended(status))
+            return status;
+        found = find_receiver(actor, copy, &batch->member);
+        if (found != 0 || batch->member != tried)
+            status = found;
+    }
+    if (!has_ended(status) || !has_no_receiver(actor, copy))
         return status;
-    settle_unwanted(actor, batch->messages[0]);
+    settle_unwanted(actor, copy);
     batch->count = 0;
     return 0;
 }

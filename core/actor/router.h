@@ -4,7 +4,7 @@
  *
  * A message to its normal lane never enters its own mailbox: the sender's thread routes it to
  * another actor, by this table. The other lanes are the actor's own, and its manager handles them.
- * The owner of the routing fills in the table; core/actor knows nothing else of it.
+ * The owner of the routing fills in the table; core/actor knows nothing else about a pool.
  */
 #ifndef ACTOR_ROUTER_H
 #define ACTOR_ROUTER_H

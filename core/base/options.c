@@ -138,7 +138,7 @@ static bool keep_file(struct text_store *store, struct mark *mark)
     return mark->file != NULL;
 }
 
-/* A value is secret by its row, or when a part of it came from a file of secrets. */
+/* A value is secret by its row, or when a part of the value came from a file of secrets. */
 static bool is_secret(const struct weir_option *row, const struct option_value *value)
 {
     bool secret = row->secret || (value && value->scalar.secret);

@@ -51,8 +51,9 @@ struct dead_store {
 /*
  * From the store: all records up to `number` are safe; or, with `is_stored` false, records up to
  * `number` that were not safe before are given up. Any thread outside, which is not in a read
- * section; before runtime_stop.
+ * section; before runtime_stop. WEIR_ENOMEM: origins that wait for these records are not notified
+ * yet; call again.
  */
-void runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored);
+int runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored);
 
 #endif

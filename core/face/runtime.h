@@ -187,7 +187,7 @@ int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads);
 
 /* NULL = the usual one. In effect from one of the next turns on. */
 void dispatcher_set_policy(struct dispatcher *dispatcher, const struct dispatcher_policy *policy);
-/* The policy in effect, without zeros that stand for what is usual. */
+/* The policy in effect, with the default in place of each zero. */
 struct dispatcher_policy dispatcher_policy_of(const struct dispatcher *dispatcher);
 
 /* The number of actors that belong to this dispatcher. It may be too low only while other threads

@@ -5,7 +5,7 @@
  * fresh memory, and the kernel's time for fresh pages is most of the time of a submit. So a task
  * behind many others waits packed: as those fields of a message that a mailbox uses, with the
  * payload and the group in place of the fields between them. Its sender uses the message again for
- * the next task. The worker that takes a packed task makes a message of it, so nothing but a
+ * the next task. The worker that takes a packed task turns it into a message, so nothing but a
  * mailbox and the functions here ever sees one.
  *
  * A packed task is of this kind: a message of 16 bytes with the tag of tasks, which is no request,
@@ -32,7 +32,7 @@ struct packed_chunk;
 /* Where a thread makes its packed tasks. Part of its cache. */
 struct packing {
     struct packed_chunk *chunk; /* owner; NULL: none yet, or the last one is full */
-    uint32_t used;              /* owner: tasks of it */
+    uint32_t used;              /* owner: its tasks in use */
 };
 
 /* Frees the chunk with the last of its tasks. */

@@ -34,7 +34,7 @@ struct slabs {
     struct list spare;    /* slabs of regions whose blocks are all free */
     uint32_t count;       /* of `all` */
     struct slab *region;  /* the first slab of a region with unused slabs; NULL = none */
-    uint32_t region_used; /* slabs of it */
+    uint32_t region_used; /* its slabs in use */
 };
 
 void slabs_init(struct slabs *slabs);

@@ -27,8 +27,8 @@ bool lease_group_takes(const struct pool *pool, const struct message *message);
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
                      uint32_t first);
 
-/* As pulling_put_back, for a TAKE that may be of the worker's group: then any worker of it gets the
- * TAKE. */
+/* As pulling_put_back, for a TAKE that may be of the worker's group: then any worker of that group
+ * gets the TAKE. */
 void lease_group_put_back(struct place *place, struct message *message);
 
 /* As pulling_pass_on, for a pool and the group that it belongs to. */

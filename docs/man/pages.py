@@ -61,7 +61,7 @@ def help_of(weir, *arguments):
 # An option in weir(1): its name, and what the page says about it.
 DESCRIBED = re.compile(r"^\.TP\n\.BR? \\-\w[^\n]*?\\-\\-(\w+)[^\n]*\n(.*?)(?=^\.TP|^\.PP|\Z)",
                        re.M | re.S)
-SHARED = re.compile(r"^\.PP\n\.BR plan ,\n[^.]*(?:\.BR? [^\n]*\n|and\n)*"
+SHARED = re.compile(r"^\.PP\nThe commands with\n\.B \\-\\-control\n"
                     r"ask a running host, and take these:\n(.*?)(?=^\.SS)", re.M | re.S)
 OPTION = re.compile(r"^  (-\w, --([\w-]+)(?: [A-Z]+)?) +(\S.*)$", re.M)
 

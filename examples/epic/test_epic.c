@@ -294,7 +294,7 @@ static void test_master_whose_database_is_locked_fails(void)
     CU_ASSERT_TRUE(weir_kit_produce(kit, 1) < 0);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "database is locked");
     database_close(other);
-    weir_kit_close(kit, WEIR_END_CRASH); /* the lock is gone: it writes what is settled */
+    weir_kit_close(kit, WEIR_END_CRASH); /* writes the settled pieces, since the lock is gone */
     CU_ASSERT_EQUAL(query("SELECT mark FROM epics"), 10);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }

@@ -1,6 +1,7 @@
 /*
  * lines - a server: each client gets each of its lines back, reversed. One actor listens; each
- * connection is a child of it with a few kilobytes of its own. No thread blocks for any of them.
+ * connection is a child of that actor with a few kilobytes of its own. No thread blocks for a
+ * connection.
  */
 #include <errno.h>
 #include <string.h>

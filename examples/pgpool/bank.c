@@ -1,6 +1,7 @@
 /*
  * The behaviour pgpool.bank: makes each transfer in one transaction, with a connection of its own
- * for the time of it. A transfer that was made before is not made again: its id is in the table.
+ * for the duration of the transfer. A transfer that was made before is not made again: its id is in
+ * the table.
  */
 #include <inttypes.h>
 #include <string.h>

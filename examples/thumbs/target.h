@@ -18,7 +18,7 @@ struct target {
  */
 const char *target_name(struct target *target, const char *into, const char *picture);
 
-/* Writes the file so that a part of it is never visible. NULL, or the reason of the failure. */
+/* Writes the file so that nobody sees a part of the file. NULL, or the reason of the failure. */
 const char *target_write(const struct target *target, const void *bytes, size_t size);
 
 #endif

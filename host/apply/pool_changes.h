@@ -42,7 +42,7 @@ int pool_changes_stop(struct pool_changes *changes, struct executor *executor);
 bool pool_changes_have_stopped(const struct pool_changes *changes);
 int pool_changes_exchange(struct pool_changes *changes, struct executor *executor);
 
-/* Publishes all of it; assembly->lock is held. Cannot fail. */
+/* Publishes all changes; the caller holds assembly->lock. Cannot fail. */
 void pool_changes_commit(struct pool_changes *changes, struct executor *executor);
 
 /* Undoes the preparation; then `pool_changes_forget`, outside the read section. */

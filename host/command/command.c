@@ -13,10 +13,9 @@
 #define LETTER_HELP 'h'
 
 static const struct command *const commands[] = {
-    &command_run,     &command_check,   &command_plan,    &command_reload,   &command_status,
-    &command_inspect, &command_scale,   &command_restart, &command_pause,    &command_resume,
-    &command_send,    &command_request, &command_dead,    &command_describe, &command_schema,
-    &command_new,     &command_version, &command_probe,   &command_complete,
+#define COMMAND_ROW(name) &command_##name,
+    COMMAND_LIST(COMMAND_ROW)
+#undef COMMAND_ROW
 };
 
 #define COMMANDS_COUNT (sizeof commands / sizeof commands[0])

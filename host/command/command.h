@@ -1,8 +1,8 @@
 /*
  * command/command.h - the table of the commands of `weir`: names, options, help.
  *
- * Each command is one file, command_NAME.c, with one constant; command.c has the list. The parser
- * and the help both come from the tables.
+ * Each command is one constant, in command_NAME.c; COMMAND_LIST names them. The parser and the help
+ * both come from the tables.
  *
  * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool cannot
  * do it, or a run has dead letters; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host
@@ -54,25 +54,31 @@ struct command {
     int (*run)(const struct invocation *invocation);
 };
 
-extern const struct command command_check;
-extern const struct command command_run;
-extern const struct command command_describe;
-extern const struct command command_schema;
-extern const struct command command_plan;
-extern const struct command command_dead;
-extern const struct command command_inspect;
-extern const struct command command_new;
-extern const struct command command_pause;
-extern const struct command command_reload;
-extern const struct command command_request;
-extern const struct command command_restart;
-extern const struct command command_resume;
-extern const struct command command_scale;
-extern const struct command command_send;
-extern const struct command command_status;
-extern const struct command command_version;
-extern const struct command command_probe;
-extern const struct command command_complete;
+/* The commands, in the order of the help. */
+#define COMMAND_LIST(X)                                                                            \
+    X(run)                                                                                         \
+    X(check)                                                                                       \
+    X(plan)                                                                                        \
+    X(reload)                                                                                      \
+    X(status)                                                                                      \
+    X(inspect)                                                                                     \
+    X(scale)                                                                                       \
+    X(restart)                                                                                     \
+    X(pause)                                                                                       \
+    X(resume)                                                                                      \
+    X(send)                                                                                        \
+    X(request)                                                                                     \
+    X(dead)                                                                                        \
+    X(describe)                                                                                    \
+    X(schema)                                                                                      \
+    X(new)                                                                                         \
+    X(version)                                                                                     \
+    X(probe)                                                                                       \
+    X(complete)
+
+#define COMMAND_DECLARATION(name) extern const struct command command_##name;
+COMMAND_LIST(COMMAND_DECLARATION)
+#undef COMMAND_DECLARATION
 
 /* True when the stream is a terminal and NO_COLOR is not set. */
 bool command_wants_colour(FILE *out);

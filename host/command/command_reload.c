@@ -3,16 +3,11 @@
 
 #include "host/command/control_client.h"
 
-static int take(void *context, char letter, const char *argument)
-{
-    return control_client_take(context, letter, argument);
-}
-
 static int run(const struct invocation *invocation)
 {
     struct control_client client = { .invocation = invocation };
     int first;
-    int code = command_parse(invocation, take, &client, &first);
+    int code = control_client_parse(&client, &first);
 
     if (code != COMMAND_GO_ON)
         return code;

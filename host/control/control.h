@@ -1,11 +1,13 @@
 /*
  * control/control.h - serves the control socket: connections, requests to a handler, answers.
  *
- * Everything here runs on the I/O thread, unless it says otherwise, and none of it waits. Bounds:
- * CONTROL_CONNECTIONS_MAX at a time, and CONTROL_CONNECTIONS_RESERVED beyond them in which only
- * probes are answered; all others get 503 and are closed. A request must be complete, and an answer
- * taken, within CONTROL_TIMEOUT_MS each, in a reserved place within a tenth of it; a request has
- * at most HTTP_REQUEST_MAX bytes, and a body HTTP_BODY_MAX. A connection is one request.
+ * Everything here runs on the I/O thread, unless a comment says otherwise, and no function waits.
+ *
+ * Bounds: CONTROL_CONNECTIONS_MAX connections at a time. CONTROL_CONNECTIONS_RESERVED beyond them
+ * answer probes only. All other requests and connections get 503 and are closed. A client has
+ * CONTROL_TIMEOUT_MS to send its request, and as long to take the answer; on a reserved connection
+ * a tenth of that time. A request has at most HTTP_REQUEST_MAX bytes, and a body HTTP_BODY_MAX. A
+ * connection is one request.
  *
  *      READING ---- complete ----> ASKED ---- control_answer ----> WRITING ----> closed
  *         \--- wrong, too large, too slow: answered at once ---------/
@@ -14,7 +16,7 @@
  * the old one are served to the end. A listener holds all memory for that, so serving cannot fail.
  * Any thread can make and offer a listener.
  *
- * Life: control_create .. control_destroy, before io_destroy. All of it on the I/O thread, or
+ * Life: control_create .. control_destroy, before io_destroy. All calls on the I/O thread, or
  * before and after it runs.
  */
 #ifndef HOST_CONTROL_CONTROL_H

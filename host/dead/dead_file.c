@@ -203,19 +203,38 @@ static bool is_changed_locked(const struct dead_file *file)
 
 /* --- the thread: writing -------------------------------------------------------------------- */
 
+static void pause_locked(struct dead_file *file)
+{
+    struct timespec until;
+    bool in_time = true;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += AGAIN_MS / 1000;
+    while (in_time && !is_changed_locked(file))
+        in_time = pthread_cond_timedwait(&file->changed, &file->lock, &until) == 0;
+}
+
+static int report_locked(struct dead_file *file, uint64_t last, bool is_stored)
+{
+    int status;
+
+    pthread_mutex_unlock(&file->lock);
+    status = runtime_stored(file->runtime, last, is_stored);
+    pthread_mutex_lock(&file->lock);
+    return status;
+}
+
 /* The batch has ended, stored or not. */
 static void end_batch_locked(struct dead_file *file, bool is_stored)
 {
     struct batch *batch = &file->writing;
-    uint64_t last = batch->last;
 
     if (is_stored)
         file->loses = false;
     else
         lose_locked(file, batch->count);
-    pthread_mutex_unlock(&file->lock);
-    runtime_stored(file->runtime, last, is_stored);
-    pthread_mutex_lock(&file->lock);
+    while (report_locked(file, batch->last, is_stored) != 0)
+        pause_locked(file);
     atomic_fetch_sub_explicit(&file->pending, batch->text.size, memory_order_relaxed);
     if (batch->text.capacity > 2 * (size_t)DEAD_FILE_BUFFER) {
         free(batch->text.bytes);
@@ -256,17 +275,6 @@ static int write_locked(struct dead_file *file)
     file->figures.records = file->output->records;
     log_error_locked(file, error);
     return error;
-}
-
-static void pause_locked(struct dead_file *file)
-{
-    struct timespec until;
-    bool in_time = true;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += AGAIN_MS / 1000;
-    while (in_time && !is_changed_locked(file))
-        in_time = pthread_cond_timedwait(&file->changed, &file->lock, &until) == 0;
 }
 
 static void store_locked(struct dead_file *file)

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "config/log_format.h"
 
-#define LOG_LINE_MAX 4096 /* PIPE_BUF of Linux: a write of it is never torn */
+#define LOG_LINE_MAX 4096 /* PIPE_BUF of Linux: a write of that size is never torn */
 
 struct log_style {
     enum log_format format;

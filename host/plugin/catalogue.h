@@ -2,7 +2,7 @@
  * plugin/catalogue.h - the language's view of the plugins: finds `plugin.behaviour` by the loader.
  *
  * A round is one reading of a configuration. It looks up each plugin once, so all parts of the
- * configuration see one version of it.
+ * configuration see one version of each plugin.
  *
  * Life: catalogue_create .. catalogue_destroy, after the settings that were made with it, before
  * the loader. Not synchronised.

@@ -292,7 +292,7 @@ static bool close_parts(struct assembly *assembly, const struct parts *parts, ui
     return status == WEIR_ENOMEM ? close_one_by_one(assembly, &list, options) : status == 0;
 }
 
-/* --- some of it ----------------------------------------------------------------------------- */
+/* --- some parts ---------------------------------------------------------------------------- */
 
 static bool is_stopping(void *context)
 {
@@ -356,7 +356,7 @@ void closing_drain(struct assembly *assembly, uint32_t count)
     close_gone(assembly, &removed, UINT64_MAX);
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- all parts ----------------------------------------------------------------------------- */
 
 /* Orders them to end, without waiting. */
 static void stop_sources(struct assembly *assembly, const struct parts *sources)

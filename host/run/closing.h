@@ -49,7 +49,7 @@ uint64_t closing_timeout_ms(struct pool *pool);
 void closing_drain(struct assembly *assembly, uint32_t count);
 
 /* Closes everything: sources, then pools in the order in which they feed each other. A part that
- * hangs leaves time for those after it: see closing_share_ms. True when all of it ended within
+ * hangs leaves time for those after it: see closing_share_ms. True when all parts ended within
  * `timeout_ms`. */
 bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms);
 

@@ -188,7 +188,7 @@ static void add_pool(struct line *line, const struct progress_pool *pool)
         line_unsigned(line, pool->queued);
 }
 
-/* Adds a part if all of it fits; false when it did not. */
+/* Adds a part if the whole part fits; else returns false. */
 static bool add_part(struct line *line, const struct line *part, const char *between)
 {
     size_t gap = line->used ? strlen(between) : 0;

@@ -209,7 +209,7 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
               weir_str("stack", stack), weir_str("effect", effect(watch)));
 }
 
-/* The thread does not take the signal: reports what is known, and uses another probe. */
+/* The thread does not take the signal: reports the turn without a stack; uses another probe. */
 static void give_up(struct turn_watch *watch)
 {
     struct probe *probe = watch->probe;

@@ -56,9 +56,9 @@ bool child_wait(const struct child *child, int wait_ms);
 bool child_has_ended(const struct child *child, struct child_end *out_end);
 
 /*
- * Kills what is left of the group and reaps the process. The process has ended, or ends by the
- * signal within `wait_ms`; a negative number waits without a limit. False: it has not ended by
- * then, and becomes a zombie later. No effect without a child.
+ * Kills the remaining processes of the group and reaps the child. Waits at most `wait_ms` until the
+ * child has ended; a negative number waits without a limit. False: the child has not ended by then,
+ * and becomes a zombie later. No effect without a child.
  */
 bool child_reap(struct child *child, int wait_ms);
 

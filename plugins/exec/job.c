@@ -256,7 +256,7 @@ void job_end(struct weir_self *self, struct job *job)
 {
     long long process = job->child.process;
 
-    /* The group is killed first: no process of it writes any more. */
+    /* The group is killed first: none of its processes writes any more. */
     (void)child_reap(&job->child, -1);
     read_rest(self, job, process);
     words_end(self, &job->words, process);

@@ -57,7 +57,7 @@ bool job_on_output(struct weir_self *self, struct job *job, const struct job_cal
 /* For `errors`: reads, and logs the lines. */
 void job_on_errors(struct weir_self *self, struct job *job, const struct job_calls *calls);
 
-/* After the process has ended: kills what is left of its group, reads what is left in the pipes,
+/* After the process has ended: kills the rest of its group, reads the rest of the pipes,
  * closes them. The output stays until the next job_start. */
 void job_end(struct weir_self *self, struct job *job);
 

@@ -21,7 +21,7 @@ struct outbox {
     const char *payload; /* borrowed: the unwritten rest */
     size_t payload_left;
     bool is_json;
-    char *json; /* owned: the frame, of which `payload` is what is left; NULL = none */
+    char *json; /* owned: the frame, of which `payload` is the unsent rest; NULL = none */
 };
 
 void outbox_init(struct outbox *outbox);

@@ -166,7 +166,7 @@ bool peer_finish(struct weir_self *self, struct peer *peer)
     if (peer->watched)
         (void)weir_unwatch(self, peer->watch);
     peer->watched = false;
-    /* The group is killed first: no process of it writes any more. */
+    /* The group is killed first: none of its processes writes any more. */
     child_signal(&peer->child, SIGKILL);
     read_rest(self, peer);
     words_end(self, &peer->words, process);

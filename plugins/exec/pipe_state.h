@@ -106,7 +106,7 @@ void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cau
 void pipe_stop(struct weir_self *self, struct pipe *state, const char *cause);
 /* After the end of the process: another child begins, or the host ends this incarnation. */
 void pipe_end(struct weir_self *self, struct pipe *state);
-/* Sends what is left of the message in hand. */
+/* Sends the rest of the message in hand. */
 void pipe_send(struct weir_self *self, struct pipe *state);
 void pipe_settle(struct weir_self *self, struct pipe *state, int verdict);
 /* True while the frames of the child count. */

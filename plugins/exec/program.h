@@ -55,7 +55,7 @@ struct program {
     struct child_plan plan; /* borrows from both, and from the settings */
 };
 
-/* Reports what is wrong with the options. Pure. */
+/* Reports the mistakes of the options. Pure. */
 void program_check(const struct program_settings *settings, struct weir_report *report);
 
 /* Finds the program. WEIR_ENOMEM; WEIR_EINVALID, logged and with a reason: the program or the

@@ -29,7 +29,7 @@ void log_file_close(struct log_file *file);
 int log_file_reopen(struct log_file *file);
 
 /* Appends two parts as one. Rotates first, when the file would be too large or is of an earlier
- * period. After an error nothing of it stays in the file. */
+ * period. After an error the file has no part of the line. */
 int log_file_append(struct log_file *file, const char *text, size_t size, const char *end,
                     size_t end_size, time_t now);
 

@@ -16,7 +16,7 @@
 #define TYPE_SIZE 6u  /* offset, daylight saving, name */
 #define TIME_SIZE 8u
 
-/* A file, or the rest of it. */
+/* A file, or its rest. */
 struct bytes {
     const unsigned char *at;
     size_t size;

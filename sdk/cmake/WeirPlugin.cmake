@@ -2,10 +2,10 @@
 #
 # Builds NAME.so into ${CMAKE_BINARY_DIR}/plugins, as target weir_plugin_NAME: only the descriptor
 # is visible (with templates of C++ the linker must see to it), nothing may stay undefined but libc,
-# its own symbols win over those of others, and it carries no soname, since two versions of it may
-# be loaded side by side. Then `weir check --plugin` looks at it: inside Weir's own tree as a test,
-# elsewhere as the last step of the build. Installing puts it where the host finds it by its bare
-# name. Needs CMake 3.17.
+# its own symbols win over those of others, and it carries no soname, since two versions of a plugin
+# may be loaded side by side. Then `weir check --plugin` looks at it: inside Weir's own tree as a
+# test, elsewhere as the last step of the build. Installing puts it where the host finds it by its
+# bare name. Needs CMake 3.17.
 function(weir_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "" "" "SOURCES;LIBRARIES")
   if(NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)

@@ -87,7 +87,7 @@ class Sitting:
         self.keep({"about": about(options, self.all_peers)})
 
     def forget(self):
-        """What was measured before: all of it, or with --more the runs of the same rows."""
+        """Earlier measurements: all rows, or with --more the runs of the same rows."""
         names = self.options.rows or definition.BY_NAME
         again = {definition.BY_NAME[name].group for name in names}
         kept = []

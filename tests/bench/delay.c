@@ -228,7 +228,7 @@ static int open_offerer(struct weir_self *self, const void *settings, void *stat
     return 0;
 }
 
-/* Offers what is due, at most a burst; what is refused is dropped. */
+/* Offers the messages that are due, at most a burst; drops refused ones. */
 static int offer(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct overload_state *offerer = state;
@@ -293,7 +293,7 @@ static struct bench_result run_overload(struct bench *bench)
     for (uint32_t i = 0; i < row->senders; i++)
         bench_send(bench, actor_pid(senders[i]), 0);
     bench_wait(bench);
-    /* What was handled counts, until the last of it is done. */
+    /* Handled messages count, until the last one is done. */
     result = (struct bench_result){ .messages = row->each * row->senders -
                                                 atomic_load(&bench->sum) };
     result.ok = bench_end_pool(bench, pool, result.messages);

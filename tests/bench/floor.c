@@ -175,7 +175,7 @@ static struct bench_result run_work(struct bench *bench)
     for (uint64_t i = 0; i < result.messages; i++)
         noise = row_work(noise + i, bench->row.steps);
     result.ns = row_now_ns() - start;
-    result.ok = noise != 0; /* and so none of it is left out */
+    result.ok = noise != 0; /* so the compiler leaves no step out */
     return result;
 }
 

@@ -272,7 +272,7 @@ class SlowClients:
 
 
 def print_slow(options):
-    """By turns without and with slow clients, at full load and at half of it."""
+    """By turns without and with slow clients, at full load and at half the load."""
     found = {}
     with weir(options) as server:
         rate = load(server, options.seconds)["rate"] / 2

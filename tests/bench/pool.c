@@ -228,7 +228,7 @@ static uint64_t spent_ns(void)
 
 /*
  * What each further level around a pool costs a message, in time on the CPUs: the best of some
- * rounds, in turn, without others and with four. Without limits: what is refused is tried again,
+ * rounds, in turn, without others and with four. Without limits: refused messages are sent again,
  * and would count as well.
  */
 static struct bench_result run_nested(struct bench *bench)

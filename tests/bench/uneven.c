@@ -24,7 +24,7 @@ struct settings {
     uint32_t bytes;
     uint32_t fails_one_in;
     bool push;     /* emit although there is no room */
-    bool pressure; /* pause in proportion to what is queued */
+    bool pressure; /* pause in proportion to the length of the queue */
 };
 
 struct state {

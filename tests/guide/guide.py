@@ -61,7 +61,7 @@ def wrong_block(root, language, block, before):
 
 
 def unused_calls(root, lines):
-    """(line number, what is wrong) for each name in a table that no example of the page uses."""
+    """(line number, mistake) for each name in a table that no example of the page uses."""
     folders = [found[1] for line in lines if (found := CALLS.fullmatch(line.strip()))]
     code = " ".join(path.read_text(encoding="utf-8")
                     for folder in folders for path in sorted((root / folder).glob("*.c")))

@@ -85,7 +85,7 @@ void lease_subject_act(struct lease_subject *subject, uint32_t caller);
 /* True when all is at rest and as the model says; after that comes the next round. */
 bool lease_subject_is_explained(struct lease_subject *subject);
 
-/* Prints the round, and what is seen. */
+/* Prints the round and the observations. */
 void lease_subject_print(struct lease_subject *subject);
 
 /* Ends all pools. Before lease_subject_finish. */

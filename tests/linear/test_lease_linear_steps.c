@@ -145,7 +145,7 @@ static bool try_rounds(struct trial *trial)
                     "no order explains a round") ||
             !expect(trial, atomic_load(&trial->subject.wrong) == 0, "used by two"))
             return false;
-        /* The program's takers use what they have got. */
+        /* The program's takers use their leases. */
         if (!expect(trial, comes_to_rest(trial), "it never comes to rest"))
             return false;
     }

@@ -69,7 +69,7 @@ wait "$host" || code=$?
 ((code == 0 || code == 75)) || fail "the host ended with $code: $(tail /root/host.log)"
 echo "upgraded to $(version_of weir) beside a host, which reloaded and ended with $code"
 
-# --- what is installed works
+# --- the installed programs work
 
 as_somebody 'weir --version
     weir check /etc/weir/weir.yaml' >/root/check.log

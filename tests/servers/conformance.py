@@ -8,7 +8,7 @@ Method: a program of the engine makes an object as below and runs each test of T
 
 An engine has
     publish(queue, limit)     the text of a pool's `use:` and `args:` that puts work into a queue
-    consume(queue, limit)     likewise, of a source that takes work out of it
+    consume(queue, limit)     likewise, of a source that takes work out of the queue
     survive()                 the next queues are to survive kill()
     kill(), restart()         its server
     dead(queue, count)        takes `count` dead letters: dicts with reason, detail, id, body
@@ -91,7 +91,7 @@ def test_two_hosts_handle_what_a_third_one_produces(suite):
 
 def test_full_queue_reaches_the_source(suite):
     producer = suite.producer(6000, limit=400).start()
-    # The queue, what is not confirmed, the mailbox, the outbox of the source, and a few more that
+    # The queue, unconfirmed messages, the mailbox, the outbox of the source, and a few more that
     # the server takes before it refuses.
     most = 400 + 100 + 64 + 256 + 200
     until(lambda: producer.number("far#0", "refused") > 20, "the queue refuses", producer)

@@ -111,7 +111,7 @@ def main():
             test_grown_pool(service, page)
         finally:
             browser.close()
-    print(f"the page shows what the host did; a picture of it: {PICTURE}")
+    print(f"the page shows what the host did; a picture of the page: {PICTURE}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
  * answers; and one that changes the number of threads of the dispatchers. It goes on until the
  * messages are used up and it was a storm, or, with --seconds, for so long. Then it is calmed,
  * must drain, is closed, and every message is accounted for by its number. What happens when
- * depends on the machine; what is decided depends on the seed.
+ * depends on the machine; the decisions depend on the seed.
  *
  *      test_storm [--seed N] [--messages N] [--seconds N]
  *

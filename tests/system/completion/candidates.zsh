@@ -1,6 +1,6 @@
 #!/bin/zsh -f
 # What zsh completes the last word of LINE to, one a line: an interactive zsh in a terminal of its
-# own is given the line and a tab, and writes down what is added to its list.
+# own is given the line and a tab, and prints the additions to its list.
 # Usage: candidates.zsh COMPLETION LINE, with a HOME of its own
 zmodload zsh/zpty || exit 1
 folder=$HOME/zsh # kept: the next call finds the dump of compinit

@@ -226,7 +226,7 @@ def test_full_file_stops_positions_until_there_is_room():
         state = host.json("status")["host"]["dead_letter_file"]
         check("largest size" in state["error"] and state["records"] == 0, f"{state}")
         check("cannot be written" in host.run("status").stdout, "the table")
-        check(host.unsettled() > 0, "what is not stored is not settled")
+        check(host.unsettled() > 0, "a message that is not stored is not settled")
         host.more = ""
         host.configure(REJECTING, each=5)
         check(host.run("reload").returncode == 0, "the reload")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   `weir new config` with behaviours writes a file that `weir check` takes, for every
         behaviour that comes with Weir, as it is and with every shown default in force; it refuses
-        what is no chain, and overwrites nothing.
+        a list that is no chain, and overwrites nothing.
 Method: the real program. The behaviours come from `weir describe`, so a new one is tried, too.
 
     new_config.py WEIR PLUGINS TREE

@@ -120,7 +120,7 @@ def test_reload_loses_nothing_that_was_read():
                 [WEIR, "run", host.file], stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
             wanted = ""
             for part in range(20):
-                # The last line has no end yet: half of it is read before the reload.
+                # The last line has no end yet: the source reads half the line before the reload.
                 piece = "".join(f"{part} {i}\n" for i in range(997)) + f"{part} half"
                 process.stdin.write(piece.encode())
                 process.stdin.flush()

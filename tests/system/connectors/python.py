@@ -211,7 +211,7 @@ def test_children_end_with_their_host():
 
 
 def test_requests_and_time_outs_of_a_child_leave_no_process():
-    """A worker that forks: nothing of it is left when it is too slow."""
+    """A worker that forks: when it is too slow, none of its processes is left."""
     program = ("import subprocess, weir\n"
                "def handle(message):\n"
                "    sleeper = subprocess.Popen(['sleep', '1000'])\n"

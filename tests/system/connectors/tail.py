@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
-        again and again; what is truncated is read from its start. Shows promise B15.
+        again and again; a truncated file is read from its start. Shows promise B15.
 Method: a thread writes numbered lines and rotates under a host that records them, beside a real
         `tail -F`, whose losses are printed. In the end each number must have been recorded. Random
         moments come from a seed that is printed. Every wait is for a condition.

@@ -115,7 +115,7 @@ def test_letters_are_deleted(host):
     check("work: 2 dead letters deleted, 1 are not there" in answer.stderr, f"{answer}")
     left = host.json("dead", "work")
     check([letter["number"] for letter in left] ==
-          [letter["number"] for letter in letters[2:]], "what is left")
+          [letter["number"] for letter in letters[2:]], "the remaining dead letters")
     answer = host.json("dead", "work", "--delete", "--all")
     check(answer == {"path": "work", "deleted": len(left), "missing": 0}, f"{answer}")
     check(host.json("dead", "work") == [], "nothing is left")

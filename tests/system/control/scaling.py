@@ -81,7 +81,7 @@ def test_scale_is_suspended_and_goes_on():
 
 
 def test_scale_waits():
-    """`--wait` returns when it is as wide as its target, or says what is missing."""
+    """`--wait` returns when the pool has its target, or says how many workers are missing."""
     with running(busy("1")) as host:
         check(host.run("scale", "work", "4", "--wait").returncode == 0, "wider")
         status = host.json("status", "work")

@@ -216,7 +216,7 @@ def test_wrong_words(host):
 
 
 def test_a_client_that_is_killed_sends_no_part(host):
-    """promise C16: what it has read of a line is not a message"""
+    """promise C16: the part of a line that was read is not a message"""
     before = len(lines_of(host))
     client = start(host, "send", "file")
     client.stdin.write(b"one\ntwo\nthr")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Goal:   a thread of a plugin submits tasks and waits for groups: the first failure, the time-out
-#         and the end of its worker cancel what is left; the pool of tasks starts without a worker
-#         and scales itself; and the plugin has fewer lines than a program with libuv that does the
-#         same. Shows promise A25.
+#         and the end of its worker cancel the remaining tasks; the pool of tasks starts without a
+#         worker and scales itself; and the plugin has fewer lines than a program with libuv that
+#         does the same. Shows promise A25.
 # Method: the test is the peer of both, and sends batches that take hours when they are not
 #         cancelled; the connection breaks, the options are reloaded, and TERM comes while a batch
 #         runs.

@@ -35,7 +35,7 @@ drawings=$(find pictures -name '*.svg' | wc -l)
     fail "$(accepted large) by those for large ones, of $large large and $drawings drawings"
 (($(accepted large) + $(accepted small) == count)) || fail "others: $(grep ledger log)"
 
-# --- what is none
+# --- files that are no pictures
 
 rm -r pictures into
 mkdir pictures into

@@ -137,7 +137,7 @@ def test_answers(service, folder):
     check(service.curl("/none")[0] == 404, "no such page")
     check(service.curl("/thumb")[0] == 405, "GET of a thumbnail")
     check(service.curl("/thumb", "-d", "no picture")[::2] == (422, b"not a picture\n"),
-          "what is no picture")
+          "a body that is no picture")
     large = folder / "large"
     with open(large, "wb") as stream:
         stream.truncate((16 << 20) + 1)

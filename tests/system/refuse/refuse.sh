@@ -91,7 +91,7 @@ for other in "$bad"/*.yaml; do
 done
 ((rows >= 120)) || fail "only $rows bad files"
 
-# --- what is no file, or not all of it
+# --- no file, or half a file
 rm "$file"
 refused "no file"
 mkfifo "$file"

@@ -218,7 +218,7 @@ def a_file_that_is_no_file(host):
 
 
 def feeders_that_wait_for_the_pool_that_is_replaced(host):
-    """What they hold goes to the new workers; the old ones finish what they have."""
+    """Waiting messages go to the new workers; the old workers finish the messages in hand."""
     def file(args):
         return (BLOCKING + NUMBERS.replace("TO", "feeder") + "pools:\n"
                 "  feeder: {use: changeling.pass, size: 2, mailbox: 2, outputs: {out: middle}}\n"

@@ -146,7 +146,7 @@ def leases_come_and_go_under_load(host):
     host.reload("reloaded", text(LEASE, "gen.numbers", ", count: 1"))
     code = host.process.wait()
     os.close(host.gate)
-    # A taker that waits when leases are taken away is dead: it asked for what is no more.
+    # 65: a take that waits is dead when a reload takes the leases away.
     host.check(code in (0, 65), f"exit code {code}")
     numbers = sorted(host.recorded())
     for first, following in ((plain, [n for n in numbers if n < taken]),
@@ -158,7 +158,7 @@ def leases_come_and_go_under_load(host):
 
 
 def group(numbers, names, keep, lease="{timeout: 1h, queue: 12}"):
-    """A group of pools of one worker each; keepers take two workers of it."""
+    """A group of pools of one worker each; keepers take two workers of the group."""
     record = ("use: sink.record, size: 1, dispatcher: blocking, remove: {timeout: 1h},"
               " args: {path: RECORD, batch: 1}")
     return (BLOCKING + "sources:\n  never: {use: gen.forever, to: sink, rate: 1/d}\n" +
@@ -170,8 +170,8 @@ def group(numbers, names, keep, lease="{timeout: 1h, queue: 12}"):
 
 
 def a_group_over_reloads(host):
-    """Takers of a group wait until a pool of it has a free worker, also one that a reload adds; a
-    pool that a reload removes keeps its leased worker until the return."""
+    """Takers of a group wait until one of its pools has a free worker, also one that a reload adds.
+    A pool that a reload removes keeps its leased worker until the return."""
     host.start(group(range(40), "ab", True))
     host.until(lambda: host.pool("db")["leases"]["leased"] == KEEPERS, "nobody keeps a worker")
     host.until(lambda: host.pool("db")["leases"]["waiting"] == USERS, "the users do not wait")

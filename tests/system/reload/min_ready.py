@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goal:   a pool with `min_ready` starts, and a reload of it succeeds, when as many of its workers
+"""Goal:   a pool with `min_ready` starts, and its reload succeeds, when as many of its workers
         are open; the others are tried again, and status, log and /readyz show the pool as degraded
         meanwhile. With fewer, or without the key, the start or the reload is refused. Shows promise
         H15.

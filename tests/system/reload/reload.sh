@@ -71,7 +71,7 @@ field() {
 }
 
 # Every number from 0 on exactly once, as many as the ledger accepted. A worker that joins the pool
-# accepts once more what is moved to it.
+# accepts the moved messages once more.
 check_numbers() {
     local accepted numbers
     accepted=$(($(field work accepted) - $(field work moved)))

@@ -148,7 +148,7 @@ check_numbers() {
     # A message that a worker hands to a new one is accepted twice.
     [[ $(($(field host accepted) - $(field host moved))) == $((accepted * $3)) ]] ||
         fail "$1: the host counts $(field host accepted), not $3 times $accepted"
-    [[ $(field host 'done') == $((accepted * $3)) ]] || fail "$1: not all of it is done"
+    [[ $(field host 'done') == $((accepted * $3)) ]] || fail "$1: not all messages are done"
     [[ $(field host balance) == exact ]] || fail "$1: the ledger does not balance"
 }
 
@@ -306,7 +306,7 @@ recorded=$(cat "$work"/out.* | sort -n |
     fail "outputs re-bound: recorded and wrong numbers are $recorded of $dump_accepted"
 [[ $(field host balance) == exact ]] || fail "outputs re-bound: the ledger does not balance"
 
-# --- other arguments: new workers beside the old, which finish what they have
+# --- other arguments: new workers beside the old ones, which finish their messages
 configure "${simple[@]}" "$(pass first end)" "$(record end 1)"
 start
 for round in 2 3 4 5 6 7 8; do

@@ -183,7 +183,7 @@ def test_folder_that_was_swept_away_is_made_again():
         check(here.stop() == 0 and os.listdir(ours) == [], "the end")
 
 
-# --- what is obeyed -------------------------------------------------------------------------------
+# --- rights -----------------------------------------------------------------------------------
 
 def test_what_others_may_write_to_is_not_obeyed_by_root():
     """Root refuses; everybody else is warned."""
@@ -321,7 +321,7 @@ def test_stopped_host_holds_up_nobody():
         check(here.stop() == 0, "the end")
 
 
-# --- what is believed -----------------------------------------------------------------------------
+# --- hostile input ------------------------------------------------------------------------------
 
 # Listens at a path, and answers each client with the content of a file.
 SPEAKER = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); " \

@@ -22,7 +22,7 @@ WEIR, PLUGINS, TEST_PLUGINS = sys.argv[1:4]
 WAIT_LIMIT_S = 60
 MANY = 500000           # lines: more than is kept
 FEW = 20000             # no more than is kept, but than the pipe holds
-KEPT_MAX = 2 * (1 << 20)  # the bound, the pipe, and what is printed while they are reached
+KEPT_MAX = 2 * (1 << 20)  # the bound, the pipe, and text that is printed meanwhile
 IOERR, TEMPFAIL = 74, 75
 
 

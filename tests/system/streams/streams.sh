@@ -1,6 +1,6 @@
 #!/bin/bash
 # Goal:   a host whose standard output cannot be written says so and ends with 74; one whose streams
-#         are closed from the start works, and nothing of it gets into other files. Promise H7.
+#         are closed from the start works, and none of its output gets into other files. Promise H7.
 # Method: a host that prints one line, with its streams laid elsewhere.
 #
 #     streams.sh WEIR PLUGINS

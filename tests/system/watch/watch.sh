@@ -82,12 +82,12 @@ next
 sed -i "s/mailbox: [0-9]*/mailbox: $mailbox/" "$file"
 took_on "sed -i"
 next
-# Half of it is no configuration: the host may read it when the other half comes late.
+# Half a file is no configuration: the host may read it when the other half comes late.
 text | head -c -3 >"$file"
 text | tail -c 3 >>"$file"
 took_on "written in two steps"
 
-# --- what is beside it is nothing to it
+# --- other files in the folder cause no reload
 next
 put
 took_on "put"
@@ -99,7 +99,7 @@ rm "$etc/.weir.yaml.swp"
 next
 put
 took_on "put again"
-[[ $(seen) == $((before + 1)) ]] || fail "the watch saw what is no file of the configuration"
+[[ $(seen) == $((before + 1)) ]] || fail "the watch saw a file that is not of the configuration"
 
 # --- further files: one more, a changed one, one that goes
 next

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   code of a plugin that ends the process is reported, with the place of its worker, and the
         host ends with 70: also when several workers do so at once, and while the host starts, when
-        nothing of it stays behind. Shows promise B9.
+        it leaves nothing behind. Shows promise B9.
 Method: real hosts whose workers all leave at their first message, or as they open. Each way of
         leaving is tried some times, since it is a race between threads.
 

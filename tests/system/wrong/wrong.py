@@ -96,7 +96,7 @@ LOADING = [
     Row("needs a function that does not exist", "undefined_symbol.run",
         r"cannot be loaded: undefined symbol: function_of_nobody"),
     Row("has a table without its end", "no_end.run", r"or no row of zeros after them"),
-    Row("has a table that ends in what is no row", "unended.run",
+    Row("has a table without a row of zeros at its end", "unended.run",
         r"its tables cannot be read \(killed by SIGSEGV\): does each of them, of behaviours, "
         r"options and outputs, end with a row of zeros"),
     Row("has neither `handle` nor `produce`", "no_callback.run",
@@ -132,7 +132,7 @@ SLOW = Row("is too slow in `open`", "slow_open.pass",
 
 # Found by giving it a message.
 AT_WORK = [
-    Row("returns what is no verdict", "unruly.verdict",
+    Row("returns an unknown verdict", "unruly.verdict",
         host=r"handle returned an unknown verdict.* value=77 ", marked=True),
     Row("settles a kept message twice", "unruly.settle",
         host=r"settled a message that it does not keep", marked=True),

@@ -194,7 +194,7 @@ static void test_message_not_sent_yet_is_freed_by_cancel_and_end(void)
     rig_advance(&f.rig, 100);
     order(&f, probe_done, 0);
     CU_ASSERT_EQUAL(probe_times(f.probe, 5), 0);
-    finish(&f); /* AddressSanitizer sees what is not freed */
+    finish(&f); /* AddressSanitizer reports leaks */
 }
 
 /* --- refused when due ------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
- * Goal: an actor's end reaches all who are concerned, in order: waiting senders are released,
- * watchers get the notice that they asked for, closed actors get none, feeders go on.
+ * Goal: the end of an actor has its effects in order: waiting senders are released, watchers get
+ * the notice that they asked for, closed actors get no notice, feeders go on.
  *
  * Method: actors end while others wait for them, open, or have only their outbox left.
  */

@@ -74,7 +74,7 @@ static int answer(struct weir_self *self, struct probe *probe, const struct weir
     return weir_reply(self, message, reply) == 0 ? WEIR_DONE : WEIR_FAIL;
 }
 
-/* --- who asks -------------------------------------------------------------------------------- */
+/* --- requesters ------------------------------------------------------------------------------ */
 
 static uint64_t request(struct weir_self *self, struct fixture *f, probe_act *act, weir_then *then)
 {

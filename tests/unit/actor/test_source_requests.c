@@ -1,6 +1,7 @@
 /*
- * Goal: a source takes messages while it produces, also with one that it keeps; asked to end, it
- * settles what it keeps in `leave`, and then ends. A reply to a request of its own wakes it.
+ * Goal: a source takes messages while it produces, also while it keeps a message. When it is to
+ * end, it settles its kept messages in `leave`, and then ends. A reply to its own request wakes the
+ * source.
  *
  * Method: a source that keeps each message until `leave`, feeding a pool of one worker; another one
  * sends requests to that pool.

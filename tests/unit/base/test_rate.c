@@ -187,7 +187,7 @@ static void move_time(struct world *world)
     }
 }
 
-/* A sender borrows; or, later, sends, and the target takes some or all of it. */
+/* A sender borrows; or, later, sends, and the target takes some or all messages. */
 static void let_a_sender_act(struct world *world)
 {
     uint32_t *loan = &world->loans[below(world, SENDERS)];

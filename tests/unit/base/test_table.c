@@ -11,14 +11,12 @@
 #include <stdlib.h>
 
 #include "unit/host/suite.h"
+#include "unit/support/wrapped.h"
 
 #define COUNT 3000u
 #define SHARED 3u /* nodes of one hash */
 
 static bool memory_is_out;
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
 
 void *__wrap_calloc(size_t count, size_t size)
 {

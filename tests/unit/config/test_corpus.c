@@ -46,7 +46,7 @@ static int check_file(const char *file, struct report *report)
     return status;
 }
 
-/* --- what is expected ------------------------------------------------------------------------- */
+/* --- expectations ---------------------------------------------------------------------------- */
 
 /* `LINE:COL: path: reason`; a place in another file than the first keeps its base name. */
 static void describe(const struct report_entry *entry, const char *file, char *text, size_t size)

@@ -9,15 +9,9 @@
 #include "config/plan.h"
 #include "unit/config/reading.h"
 #include "unit/host/suite.h"
+#include "unit/support/wrapped.h"
 
 #define RUNS_MAX 5000 /* far more calls than one run makes: the loop must end by itself */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
 
 /* The call that fails, counted from now; negative = none. */
 static long calls_left = -1;

@@ -102,7 +102,7 @@ static void test_file_that_grows_once_is_read_again(void)
     end(&f);
 }
 
-static void test_file_that_is_written_anew_is_read_as_the_new_one(void)
+static void test_file_that_is_overwritten_is_read_as_the_new_one(void)
 {
     struct fixture f;
 
@@ -149,7 +149,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "rests", test_file_that_rests_is_read_whole },
         { "grows", test_file_that_grows_once_is_read_again },
-        { "rewritten", test_file_that_is_written_anew_is_read_as_the_new_one },
+        { "rewritten", test_file_that_is_overwritten_is_read_as_the_new_one },
         { "never rests", test_file_that_never_rests_is_refused },
         { "past the limit", test_file_that_grows_past_the_limit_is_refused },
         { "proc", test_file_of_proc_has_no_size_and_is_read },

@@ -1,5 +1,5 @@
 /*
- * Goal: the plan names every change of meaning and no other (promise R4), says what is live, and
+ * Goal: the plan names every change of meaning and no other (promise R4), marks live changes, and
  * hides secrets.
  * Method: pairs of texts; the printed plan is compared whole, single steps field by field.
  */

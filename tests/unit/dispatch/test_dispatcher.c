@@ -1,6 +1,6 @@
 /*
- * Goal: what is submitted runs, on any thread, once for each submission; threads share the work,
- * steal it, pass it on when they are held up, and end when told.
+ * Goal: a submitted actor runs, on any thread, once for each submission; threads share the work,
+ * steal it, pass it on when they are held up, and end at the stop.
  *
  * Method: schedulables of the test's own, which meet at gates inside their turns: what must happen
  * on another thread is waited for by a turn that holds its own.

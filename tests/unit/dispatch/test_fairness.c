@@ -1,7 +1,7 @@
 /*
- * Goal: no actor waits for ever: not for one that keeps its thread or takes long turns, not beside
- * actors that never rest; a refused sender yields; and messages of a sender arrive at a receiver in
- * order, on any threads and with any number of yields.
+ * Goal: no actor waits for ever: not for an actor that keeps its thread or takes long turns, and
+ * not beside actors that never rest. A refused sender yields. Messages of a sender arrive at a
+ * receiver in order, on any threads and with any number of yields.
  *
  * Method: a thousand light workers with a message each. A hog that gave them their work from its
  * own thread waits inside its handler; on one thread, a pair that exchanges a message for ever and

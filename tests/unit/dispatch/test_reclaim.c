@@ -1,5 +1,5 @@
 /*
- * Goal: what is retired is freed once every reader has been quiescent or offline since, and not
+ * Goal: a retired object is freed once every reader has been quiescent or offline since, and not
  * before; nothing is freed twice or forgotten.
  *
  * Method: readers played by one thread; then a writer that exchanges a value under two readers,
@@ -234,7 +234,7 @@ static void free_link(struct retired *retired, struct reader *reader)
         reader_retire(reader, &link->next->retired);
 }
 
-/* promise D11: what is freed may have held something that is free then. */
+/* promise D11: the end of an object may retire another one. */
 static void test_what_the_freed_retire_is_freed_before_the_rest(void)
 {
     static struct fixture f;

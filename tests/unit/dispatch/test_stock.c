@@ -1,5 +1,5 @@
 /*
- * Goal: what is free is held by one, and goes from those who have too much to those who have none;
+ * Goal: a free object has one holder, and goes from stocks with too many to stocks without any;
  * a thread holds two batches at most.
  *
  * Method: two stocks played by one thread; then threads that take from and give to their own

@@ -1,8 +1,8 @@
 /*
- * Goal: where senders lack room, a thread takes from another what has waited there, and nothing
- * younger, and wakes another only for work that is worth it; elsewhere both happen at once. A
- * thread whose work is all refused helps the others, and in the end leaves the refused to them.
- * Nothing of this leaves anything undone.
+ * Goal: where senders lack room, a thread steals only actors that have waited for some time, and
+ * wakes another thread only for enough work; elsewhere it steals and wakes at once. A thread whose
+ * work is only refused senders steals from the other threads, and in the end leaves its senders to
+ * them. No work stays undone.
  *
  * Method: a clock that only the test moves. Mostly executors without threads, of which the test
  * takes the steps, with one that is noted as parked where a wake-up is to be seen. Then threads

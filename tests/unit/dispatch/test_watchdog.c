@@ -1,6 +1,6 @@
 /*
- * Goal: a turn that takes too long is found once, not before its time, and nothing else is: not a
- * thread that sleeps, and not one that begins turn after turn.
+ * Goal: a turn that takes too long is found once, not before its time. A thread that sleeps, or
+ * that begins turn after turn, is never found.
  *
  * Method: a dispatcher of two threads with schedulables that wait before a gate; the times of the
  * looks are made up.

@@ -1,6 +1,7 @@
 /*
- * Goal: a group counts how each of its messages ends, wakes those who wait when none is open, and
- * begins none after its cancel or, if it is to, after its first failure.
+ * Goal: a group counts how each of its messages ends, and wakes waiting threads when no message is
+ * open. No further message begins after a cancel, nor after the first failure if the group asks for
+ * that.
  *
  * Method: task pools whose tasks count, fail, and wait at a gate; threads that submit, wait and
  * cancel at the same time.

@@ -1,5 +1,5 @@
 /*
- * Goal: what is written as a record of the file of dead letters is read again as it was; an
+ * Goal: a record of the file of dead letters is read as it was written; an
  * incomplete record at the end is cut off, and a damaged one in the middle is passed over.
  *
  * Method: records of any texts and payloads in a scratch file, which is cut at each byte, or

@@ -179,7 +179,7 @@ static void *log_and_show(void *argument)
     return NULL;
 }
 
-/* Reads printed text until all of it has arrived, and the printing threads have gone on. */
+/* Reads printed text until the whole text has arrived, and the printing threads have gone on. */
 static void read_all(struct stage *stage)
 {
     size_t count = 0;

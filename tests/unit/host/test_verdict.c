@@ -29,7 +29,7 @@
 #define MUTANTS 1500     /* in CTest; `./dev mutants` makes 10,000 */
 #define WORKERS_MAX 256u /* more are not run: thousands of threads and workers for one digit */
 #define THREADS_MAX 64u
-#define STEPS_MAX 300000u /* as in test_hostile.c; most files take a hundredth of it */
+#define STEPS_MAX 300000u /* as in test_hostile.c; most files take a hundredth */
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 

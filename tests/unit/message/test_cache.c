@@ -217,7 +217,7 @@ static bool malloc_counts(void)
     return counts;
 }
 
-/* A burst of small messages, freed by the cache itself or by another one: what is beyond the bound
+/* A burst of small messages, freed by the cache itself or by another one: memory beyond the bound
  * goes back to malloc. */
 static void test_memory_of_a_burst_goes_back(void)
 {

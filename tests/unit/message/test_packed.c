@@ -2,7 +2,7 @@
  * Goal: a task that was packed is the same message when it is opened; a message with anything that
  * a packed task has no place for has no packed form; chunks are freed with their last task.
  *
- * Method: messages made by hand, more than a chunk holds; AddressSanitizer sees what is not freed.
+ * Method: messages made by hand, more than a chunk holds; AddressSanitizer reports leaks.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * Goal:   exec.pipe gives messages to a child that stays. Every frame of the child has its effect:
  *         a child that ends, that is too slow or that writes something else ends as a failure of
- *         the worker, with its message named, and nothing of it is left. Shows promise B14.
+ *         the worker, with its message named, and it leaves no process behind. Shows promise B14.
  * Method: children of the shell, run by the worker in the test kit. The test moves the clock of the
  *         kit, and waits for the watches of the worker.
  */

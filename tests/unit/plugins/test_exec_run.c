@@ -1,7 +1,7 @@
 /*
  * Goal:   exec.run runs a command for each message: the payload reaches it, its output and its exit
- *         code reach the host, and nothing of it is left when its message is settled. Shows promise
- *         B13.
+ *         code reach the host, and it leaves no process behind when its message is settled. Shows
+ *         promise B13.
  * Method: real commands of the shell and of coreutils, run by the worker in the test kit. The clock
  *         of the kit is moved by hand; the test waits for the watches of the worker.
  */

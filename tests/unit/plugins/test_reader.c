@@ -136,7 +136,7 @@ static void test_long_line_at_the_end_is_reported(void)
     }
 }
 
-static void test_next_file_starts_anew(void)
+static void test_next_file_begins_at_line_1(void)
 {
     struct reading reading;
 
@@ -174,7 +174,7 @@ int main(void)
         { "longest line is a line and one more byte is not",
           test_longest_line_is_a_line_and_one_more_byte_is_not },
         { "long line at the end is reported", test_long_line_at_the_end_is_reported },
-        { "next file starts again", test_next_file_starts_anew },
+        { "next file begins at line 1", test_next_file_begins_at_line_1 },
         { "what is no file is refused", test_what_is_no_file_is_refused },
         CU_TEST_INFO_NULL,
     };

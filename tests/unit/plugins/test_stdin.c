@@ -1,6 +1,6 @@
 /*
  * Goal:   stdin.lines sends every line of standard input once, whole, reads no more than there is
- *         room for, and leaves what it has read to the source that takes its place.
+ *         room for, and leaves the text that it has read to the source that takes its place.
  * Method: standard input of the test program is a pipe or a file of the test's own; the kit asks
  *         for lines.
  */

@@ -370,7 +370,7 @@ static void test_reload_after_the_clock_was_set_back_repeats_no_beat(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-/* --- what is wrong ---------------------------------------------------------------------------- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
 static void expect_mistake(const char *args, const char *part)
 {

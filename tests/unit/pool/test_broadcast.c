@@ -345,7 +345,7 @@ static void test_member_that_closes_is_passed_over(void)
     (void)finish_nested(&f, children);
 }
 
-/* --- what is bound to its worker ------------------------------------------------------------ */
+/* --- messages for one worker ---------------------------------------------------------------- */
 
 /* promise P14: the siblings of one that leaves have had their own. */
 static void test_reroute_hands_nothing_to_siblings(void)

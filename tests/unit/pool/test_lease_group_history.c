@@ -1,7 +1,7 @@
 /*
  * Goal: any history of takes from a group and from its pools, returns, failures, takers that give
  * up and changes of size has the outcome that a sequential model says: no member is held by two, no
- * taker waits while a worker that may serve it is free, and who has waited longest is served first.
+ * taker waits while a worker that may serve it is free, and the longest wait is served first.
  *
  * Method: random steps, one after the other, as in test_lease_history.c, with a group of two pools;
  * the clock goes on by a millisecond with each step. The model does not know which pool of several

@@ -1,7 +1,7 @@
 /*
  * Goal: any history of takes, returns, failures, takers that give up, time-outs and changes of size
- * has the outcome that a sequential model says: who holds a member, who waits, who was refused; and
- * no member is held by two.
+ * has the outcome of a sequential model: the holder of each member, the waiting and refused takers.
+ * No member is held by two.
  *
  * Method: random steps, one after the other. After each step the test waits until the pool is as
  * the model says, in every slot. The model has the free members by number, the waiting takers in

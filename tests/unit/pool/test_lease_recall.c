@@ -2,7 +2,7 @@
  * Goal: a member whose lease is revoked because it has to leave opens again before anybody uses it,
  * also when the pool recalls it meanwhile.
  *
- * Method: a member that cannot end yet, because a child of it waits at a gate.
+ * Method: a member that cannot end yet, because its child waits at a gate.
  */
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"

@@ -1,6 +1,6 @@
 /*
  * Goal: growth shares the backlog: no message waits in the mailbox of an old worker while a new one
- * has nothing to do; the order stays, and what was sent to a worker itself stays with it.
+ * has nothing to do; the order stays, and messages to one worker stay with that worker.
  *
  * Method: one worker is held by a gate in its first message, with more behind it; then the pool
  * grows, and the gate lets that one message go. The others come to the gate one for each worker.
@@ -379,7 +379,7 @@ static bool is_begun_by_all(void *context)
     return true;
 }
 
-/* Settles what is kept, again and again. */
+/* Settles the kept messages, again and again. */
 static bool has_drained_in_time(void *context)
 {
     struct fixture *f = context;

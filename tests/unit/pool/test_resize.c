@@ -1,5 +1,5 @@
 /*
- * Goal: a resize is visible before it returns, refuses what is out of bounds, changes nothing when
+ * Goal: a resize is visible before it returns, refuses a number out of bounds, changes nothing when
  * nothing changes, and can be made from anywhere, also from inside a worker.
  *
  * Method: one resize after the other with the figures read in between; then several threads.

@@ -245,7 +245,7 @@ static void test_every_route_reaches_exactly_one_worker(void)
 
 /* Occupies the only thread, so that messages stay where they were put. */
 
-/* Holds the only thread, so that what is sent stays where it was put. */
+/* Holds the only thread, so that each message stays in its mailbox. */
 static struct pool *begin_held(struct fixture *f, enum weir_route route, uint32_t size)
 {
     struct pool *aside;

@@ -3,7 +3,7 @@
  * lets unused workers leave, and stands still while a size that somebody has set is in force.
  *
  * Method: workers that a gate holds, or that cannot open, and a clock that the test moves in small
- * steps until the pool has done what it has to do. A message to the pool's own actor shows that its
+ * steps until the pool has finished its change. A message to the pool's own actor shows that its
  * looks so far are over.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * Goal: the law of an elastic pool follows its page (core/pool/scale_law.h): it grows by what
- * waits, shrinks by what is unused, stays inside its bounds, and does not oscillate.
+ * waits, shrinks by the unused workers, stays inside its bounds, and does not oscillate.
  *
  * Method: single figures; then a simulation with a fake clock under a step, a ramp, bursts and a
  * flash crowd. The picture of the guide is that of the simulation: `test_pool_scale_law --picture`

@@ -1,8 +1,8 @@
 /*
- * in_force.h - a host that runs a file, and takes on other texts of it.
+ * in_force.h - a host that runs a configuration file, and reloads other contents of that file.
  *
- * Life: begin, reload_to..., finish. Each waits until the pools have as many workers as they are to
- * have, and asserts that the text is accepted.
+ * Life: begin, reload_to..., finish. Each call asserts that the host accepts the content, and waits
+ * until the pools have their number of workers.
  */
 #ifndef TESTS_UNIT_RELOAD_IN_FORCE_H
 #define TESTS_UNIT_RELOAD_IN_FORCE_H

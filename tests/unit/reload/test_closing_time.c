@@ -195,7 +195,7 @@ static bool is_inside_produce(void *context)
     return last.accepted == 1;
 }
 
-/* promise O5: the pools have time to finish what they have accepted. The message of `work` is let
+/* promise O5: the pools have time to finish their accepted messages. The message of `work` is let
  * through when the pool closes. */
 static void test_source_that_hangs_leaves_time_for_the_pools(void)
 {

@@ -17,7 +17,7 @@
 #include "unit/host/suite.h"
 #include "unit/reload/in_force.h"
 
-/* --- what is in force ------------------------------------------------------------------------- */
+/* --- values in force -------------------------------------------------------------------------- */
 
 static const char *path_of(struct hosted *hosted, weir_pid pid)
 {

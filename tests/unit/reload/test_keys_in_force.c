@@ -208,7 +208,7 @@ static void run_pools(struct fixture *f, const struct keys *keys, uint32_t turn)
     finish_text(out, f, turn, &text);
 }
 
-/* As the file has it, with what the pool has in place of it. */
+/* As the file has it, with the value of the pool in its place. */
 static struct settings_pool in_force(struct pool *pool, const struct settings_pool *written)
 {
     struct settings_pool result = *written;

@@ -14,7 +14,7 @@
 
 struct left {
     pthread_t thread;
-    int ends[2]; /* the thread waits for the end of it */
+    int ends[2]; /* of a pipe: the thread waits until it is closed */
     pthread_key_t key;
 };
 

@@ -1,20 +1,10 @@
 #include "unit/support/bytes.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
+
+#include "unit/support/wrapped.h"
 
 static _Atomic uint64_t bytes;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 
 uint64_t bytes_allocated(void)
 {

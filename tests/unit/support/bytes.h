@@ -1,13 +1,14 @@
 /*
- * bytes.h - counts the bytes that a program asks for, in all threads, by replacements of functions
- * of the C library (--wrap, as tests/unit/growth/CMakeLists.txt does).
+ * bytes.h - counts the bytes that a program asks for, in all threads.
+ *
+ * CMake gives it to a program by weir_wrap_allocations(TARGET bytes.c).
  */
 #ifndef TESTS_UNIT_SUPPORT_BYTES_H
 #define TESTS_UNIT_SUPPORT_BYTES_H
 
 #include <stdint.h>
 
-/* Bytes so far; what is freed is not subtracted. */
+/* Bytes so far; freed bytes are not subtracted. */
 uint64_t bytes_allocated(void);
 
 #endif

@@ -2,24 +2,14 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stddef.h>
+
+#include "unit/support/wrapped.h"
 
 /* How many allocations of this thread are left before one fails; 0: none fails. */
 static _Thread_local uint32_t left;
 static _Thread_local bool and_all_after; /* also the later ones */
 static _Thread_local bool has_memory;    /* despite `others_have_none` */
 static _Atomic bool others_have_none;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 
 void shortage_begin(uint32_t nth, bool all_after)
 {

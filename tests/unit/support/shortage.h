@@ -1,9 +1,8 @@
 /*
  * shortage.h - allocations that fail when a test says so.
  *
- * The program links with shortage.c and wraps the functions of the C library that allocate, as
- * tests/unit/pool/CMakeLists.txt does. Messages of a thread share allocations, but under
- * AddressSanitizer each is one.
+ * CMake gives it to a program by weir_wrap_allocations(TARGET shortage.c). Messages of a thread
+ * share allocations, but under AddressSanitizer each message is one allocation.
  */
 #ifndef TESTS_UNIT_SUPPORT_SHORTAGE_H
 #define TESTS_UNIT_SUPPORT_SHORTAGE_H

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "unit/support/wrapped.h"
+
 static _Thread_local uint64_t steps;
 
 uint64_t steps_taken(void)
@@ -11,13 +13,7 @@ uint64_t steps_taken(void)
     return steps;
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
 int __real_vsnprintf(char *text, size_t size, const char *format, va_list arguments);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
 int __wrap_vsnprintf(char *text, size_t size, const char *format, va_list arguments);
 int __wrap_snprintf(char *text, size_t size, const char *format, ...);
 

@@ -125,7 +125,7 @@ static gpointer send_to_pool(gpointer argument)
     return NULL;
 }
 
-/* Offers what is due; what does not fit is dropped. */
+/* Offers the messages that are due; drops those that do not fit. */
 static gpointer offer_to_pool(gpointer argument)
 {
     struct context *context = argument;

@@ -248,7 +248,7 @@ func runPool(r row) {
 	print(r.each*r.senders, start, sum == triangle(r.each)*r.senders, "")
 }
 
-// Senders offer what is due; what does not fit is dropped.
+// Senders offer the messages that are due, and drop those that do not fit.
 func runOverload(r row) {
 	in := make(chan uint64, r.limit*r.receivers)
 	interval := workTime(r.steps) * float64(r.senders) / float64(overload*r.threads)

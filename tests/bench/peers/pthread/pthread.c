@@ -159,7 +159,7 @@ static void *work_and_spin(void *argument)
     struct task task;
 
     for (;;) {
-        /* Relaxed: the lock orders what is read after it. */
+        /* Relaxed: the lock orders the reads after it. */
         while (atomic_load_explicit(&self->in->count, memory_order_relaxed) == 0)
             ;
         (void)take(self->in, &task, 1);
@@ -178,7 +178,7 @@ static void *send(void *argument)
     return NULL;
 }
 
-/* Offers what is due; what does not fit is dropped. */
+/* Offers the messages that are due; drops those that do not fit. */
 static void *offer(void *argument)
 {
     struct thread *self = argument;
