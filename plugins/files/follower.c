@@ -164,18 +164,32 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     append(follower, file);
 }
 
+/* At the first check: later, a glob has no match whenever its files were removed. */
+static void log_no_match(struct weir_self *self, const struct follower *follower, const char *glob)
+{
+    if (!follower->rules.ends) {
+        weir_log(self, WEIR_LOG_INFO, "no file matches yet", weir_str("paths", glob));
+        return;
+    }
+    weir_log(self, WEIR_LOG_WARNING, "no file matches", weir_str("paths", glob));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
 static void look_for_files(struct weir_self *self, struct follower *follower)
 {
     for (size_t i = 0; i < follower->rules.paths->count; i++) {
+        const char *pattern = follower->rules.paths->items[i];
         glob_t found = { .gl_pathc = 0 };
+        int status = glob(pattern, 0, NULL, &found);
 
-        if (glob(follower->rules.paths->items[i], 0, NULL, &found) == 0) {
-            for (size_t j = 0; j < found.gl_pathc; j++)
-                look_at_match(self, follower, found.gl_pathv[j], follower->rules.from_end);
-        }
+        for (size_t j = 0; status == 0 && j < found.gl_pathc; j++)
+            look_at_match(self, follower, found.gl_pathv[j], follower->rules.from_end);
+        if (status == GLOB_NOMATCH && !follower->has_looked)
+            log_no_match(self, follower, pattern);
         globfree(&found);
     }
     follower->rules.from_end = false;
+    follower->has_looked = true;
     forget_unreadable(follower, false);
 }
 
