@@ -196,8 +196,8 @@ def test_requests_that_fail(host):
     check(answer.returncode == 70 and answer.stdout == b"" and answer.stderr, f"a crash: {answer}")
     before = accepted(host, "stuck")
     answer = call(host, "request", "stuck", "--timeout", "100ms", "x")
-    check(answer.returncode == 75 and b"the time is over: the worker has sent no reply" in answer.stderr,
-          f"{answer}")
+    check(answer.returncode == 75 and
+          b"the time is over: the worker has sent no reply" in answer.stderr, f"{answer}")
     check(accepted(host, "stuck") == before + 1, "it was accepted")
 
 
