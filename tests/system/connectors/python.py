@@ -162,7 +162,7 @@ def test_message_that_kills_is_named_and_dies_alone():
             check(f'line="attempt {attempt} of 7"' in log, f"attempt {attempt}")
             check(f'reason="signal 9 (KILL)" tag=gen.number/1 key=8 attempt={attempt}' in log or
                   f"attempt={attempt} bytes=8" in log, f"the blame of attempt {attempt}")
-        check("1 messages are dead (1 crashed)" in log, log[-1000:])
+        check("1 message is dead (1 crashed)" in log, log[-1000:])
 
 
 VERSION = """
