@@ -78,6 +78,37 @@ static void test_glob_without_a_match_is_a_fault_of_lines(void)
     }
 }
 
+/* With a position, too: then other code reads the files. */
+static void test_folder_among_the_files_is_a_fault_of_lines(void)
+{
+    for (int with_position = 0; with_position < 2; with_position++) {
+        struct fixture f;
+
+        open_two(&f, "lines", with_position);
+        CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+        (void)scratch_directory(&f.scratch, "folder.txt");
+        f.kit = weir_kit_create(&weir_plugin_v1, "lines");
+        CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(f.kit, f.args), 0);
+        (void)weir_kit_produce_all(f.kit, 100);
+        CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "folder.txt"));
+        CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "reason=Is a directory"));
+        CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
+        fixture_finish(&f);
+    }
+}
+
+static void test_folder_is_no_file_of_tail(void)
+{
+    struct fixture f;
+
+    scratch_init(&f.scratch);
+    (void)snprintf(f.args, sizeof f.args, "paths: ['%s']\n", f.scratch.path);
+    fixture_start(&f);
+    fixture_expect(&f, "");
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, "no file matches yet paths="));
+    fixture_finish(&f);
+}
+
 /* Files may come later: a spool folder is empty most of the time. */
 static void test_glob_without_a_match_is_told_once_by_tail(void)
 {
@@ -100,6 +131,8 @@ int main(void)
         { "empty words", test_empty_words_are_mistakes },
         { "position among the files", test_position_among_the_files_is_a_mistake },
         { "no match of lines", test_glob_without_a_match_is_a_fault_of_lines },
+        { "folder of lines", test_folder_among_the_files_is_a_fault_of_lines },
+        { "folder of tail", test_folder_is_no_file_of_tail },
         { "no match of tail", test_glob_without_a_match_is_told_once_by_tail },
         CU_TEST_INFO_NULL,
     };
