@@ -34,7 +34,7 @@ struct source {
     struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
     struct ledger_reading ledger;     /* lock: likewise */
     struct source *waiting_successor; /* lock: produces when this one has ended */
-    struct position left; /* its turn: by the present incarnation */
+    struct position left;             /* its turn: by the present incarnation */
     struct position from; /* its turn: where this incarnation, or the next one, starts */
     /* Before `going`: the thread that sets it. After: its own turn. After `ended`: its owner. */
     struct position position;

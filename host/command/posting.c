@@ -256,6 +256,20 @@ char *posting_find(const struct answer *answer, const char *key)
     return value;
 }
 
+/* Which message is refused, when there are several; a pool that is not there refuses them all. */
+static void print_place(const struct posting *posting, const struct answer *answer)
+{
+    FILE *err = posting->client.invocation->err;
+
+    if (posting->whole || answer->status == HTTP_STATUS_NOT_FOUND ||
+        answer->status == HTTP_STATUS_BAD_REQUEST)
+        return;
+    if (!posting->messages[0])
+        fprintf(err, "line %ju: ", (uintmax_t)posting->input.lines + 1);
+    else if (posting->messages[1])
+        fprintf(err, "message %u: ", posting->next + 1);
+}
+
 void posting_print_refusal(const struct posting *posting, const struct answer *answer)
 {
     const struct invocation *invocation = posting->client.invocation;
@@ -263,6 +277,7 @@ void posting_print_refusal(const struct posting *posting, const struct answer *a
 
     if (error) {
         fprintf(invocation->err, "weir %s: ", invocation->command->name);
+        print_place(posting, answer);
         control_client_print(&posting->client, error, strlen(error), invocation->err);
         fputc('\n', invocation->err);
     } else if (answer->size > 0) {

@@ -82,7 +82,7 @@ int posting_post(const struct posting *posting, const char *verb, const char *qu
 /* The value of a key in an answer in JSON, owned by the caller; NULL: there is none. */
 char *posting_find(const struct answer *answer, const char *key);
 
-/* Prints why an answer is a refusal. */
+/* Prints why an answer is a refusal, and of which message. */
 void posting_print_refusal(const struct posting *posting, const struct answer *answer);
 
 #endif

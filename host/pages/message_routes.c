@@ -105,6 +105,31 @@ static struct weir_message *make(const struct outgoing *outgoing, const char *by
     return message;
 }
 
+/* --- refusals ------------------------------------------------------------------------------- */
+
+/* True for a pool that refuses until an operator, a reload or a worker that opens changes it. */
+static bool admits_nothing(const struct inquiry *inquiry)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    bool nothing = false;
+    uint32_t index;
+
+    pthread_mutex_lock(&assembly->lock);
+    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
+    if (index != SETTINGS_NONE)
+        nothing = pool_admits_nothing(assembly->pools[index]);
+    pthread_mutex_unlock(&assembly->lock);
+    return nothing;
+}
+
+/* What a person should know beside the text of the status. Static. */
+static const char *detail_of(const struct inquiry *inquiry, int status)
+{
+    return status == WEIR_EFULL && admits_nothing(inquiry)
+               ? "the pool is paused, or none of its workers is open"
+               : "";
+}
+
 /* --- sending -------------------------------------------------------------------------------- */
 
 static int send_one(const struct outgoing *outgoing, const char *bytes, size_t size)
@@ -140,11 +165,15 @@ static int send_lines(const struct outgoing *outgoing, const char *bytes, size_t
 
 static void answer_sent(const struct inquiry *inquiry, int status, uint64_t accepted)
 {
+    const char *detail = detail_of(inquiry, status);
     struct json json;
+    char error[128];
 
+    (void)snprintf(error, sizeof error, "%s%s%s", weir_status_text(status), detail[0] ? ": " : "",
+                   detail);
     if (inquiry->request->wants_text) {
         if (status != 0)
-            fprintf(inquiry->stream, "error: %s: %s; ", inquiry->rest, weir_status_text(status));
+            fprintf(inquiry->stream, "error: %s: %s; ", inquiry->rest, error);
         else
             fprintf(inquiry->stream, "%s: ", inquiry->rest);
         fprintf(inquiry->stream, "%ju message%s accepted\n", (uintmax_t)accepted,
@@ -156,7 +185,7 @@ static void answer_sent(const struct inquiry *inquiry, int status, uint64_t acce
     json_text(&json, "path", inquiry->rest);
     json_unsigned(&json, "accepted", accepted);
     if (status != 0)
-        json_text(&json, "error", weir_status_text(status));
+        json_text(&json, "error", error);
     json_end(&json);
     json_finish(&json);
 }
@@ -216,7 +245,9 @@ static void write_reply(const struct pending_question *question, int status,
             (void)fwrite(answer->message->data, 1, answer->message->size, stream);
     } else if (status != 0 && status != WEIR_ENOREPLY) {
         reply->content_type = question->wants_text ? TYPE_TEXT : TYPE_JSON;
-        write_refusal(question, status, answer->detail, stream);
+        write_refusal(question, status,
+                      status == WEIR_ETIMEOUT ? "the worker has sent no reply" : answer->detail,
+                      stream);
     }
 }
 
@@ -271,6 +302,6 @@ unsigned message_routes_request(struct inquiry *inquiry)
     }
     runtime_message_free(outgoing.runtime, message);
     free(answer);
-    write_refusal(&question, status, "", inquiry->stream);
+    write_refusal(&question, status, detail_of(inquiry, status), inquiry->stream);
     return http_status_of(status);
 }

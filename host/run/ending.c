@@ -39,8 +39,9 @@ int ending_exit_code(const struct ending *ending)
 static void print_dead(FILE *stream, const struct dead_letters_figures *dead)
 {
     const char *before = " (";
+    uint64_t total = dead_letters_total(dead);
 
-    fprintf(stream, "%" PRIu64 " messages are dead", dead_letters_total(dead));
+    fprintf(stream, "%" PRIu64 " message%s dead", total, total == 1 ? " is" : "s are");
     for (int reason = 0; reason < DEAD_REASONS; reason++) {
         if (!dead->counts[reason])
             continue;
@@ -66,7 +67,8 @@ static void describe(const struct ending *ending, char text[TEXT_SIZE])
         before = "; ";
     }
     if (accounts->restarts) {
-        fprintf(stream, "%sworkers failed %" PRIu64 " times", before, accounts->restarts);
+        fprintf(stream, "%sworkers failed %" PRIu64 " time%s", before, accounts->restarts,
+                accounts->restarts == 1 ? "" : "s");
         before = "; ";
     }
     if (ending->lost_bytes) {

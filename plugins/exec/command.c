@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MARK "{}"
@@ -37,6 +38,18 @@ static char *absolute(const char *name)
     return path;
 }
 
+/* 0 or an errno. A folder may be searched, which access reports as permission to run it. */
+static int why_not_run(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) < 0)
+        return errno;
+    if (S_ISDIR(about.st_mode))
+        return EISDIR;
+    return access(path, X_OK) < 0 ? errno : 0;
+}
+
 /* As execvp does. Returns owned; NULL and an errno: a file that may not be run is reported rather
  * than one that is not there. */
 static char *find_in_path(const char *name, int *out_error)
@@ -47,15 +60,17 @@ static char *find_in_path(const char *name, int *out_error)
     for (folder = folder ? folder : DEFAULT_PATH; folder;) {
         const char *end = strchrnul(folder, ':');
         char *path;
+        int error;
 
         if (asprintf(&path, "%.*s/%s", (int)(end - folder), folder, name) < 0) {
             *out_error = ENOMEM;
             return NULL;
         }
-        if (end > folder && access(path, X_OK) == 0)
+        error = end > folder ? why_not_run(path) : ENOENT;
+        if (error == 0)
             return path;
-        if (end > folder && errno == EACCES)
-            *out_error = EACCES;
+        if (error == EACCES || error == EISDIR)
+            *out_error = error;
         free(path);
         folder = *end ? end + 1 : NULL;
     }
@@ -69,9 +84,8 @@ static char *find_program(const char *name, int *out_error)
     if (!strchr(name, '/'))
         return find_in_path(name, out_error);
     path = absolute(name);
-    *out_error = ENOMEM;
-    if (path && access(path, X_OK) != 0) {
-        *out_error = errno;
+    *out_error = path ? why_not_run(path) : ENOMEM;
+    if (*out_error != 0) {
         free(path);
         path = NULL;
     }

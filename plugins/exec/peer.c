@@ -25,6 +25,55 @@ void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max)
     stream_init(&peer->prints);
 }
 
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static uint64_t clock_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+static ssize_t read_prints(struct weir_self *self, struct peer *peer)
+{
+    char text[READ_SIZE];
+    ssize_t got = stream_read(&peer->prints, text, sizeof text);
+
+    if (got > 0)
+        words_add(self, &peer->words, peer->child.process, text, (size_t)got);
+    return got;
+}
+
+/* Waits until the process has ended (true), `frames` (-1: none) has bytes, or `wait_ms` is over.
+ * Logs what it prints meanwhile. */
+static bool wait_for_end(struct weir_self *self, struct peer *peer, int frames, uint64_t wait_ms)
+{
+    struct pollfd waits[] = { { .fd = frames, .events = POLLIN },
+                              { .fd = peer->child.descriptor, .events = POLLIN },
+                              { .fd = peer->prints.descriptor, .events = POLLIN } };
+    uint64_t until = clock_ms() + wait_ms;
+    uint64_t now;
+
+    while ((now = clock_ms()) < until) {
+        int ready = poll(waits, 3, (int)(until - now));
+
+        if (ready < 0 && errno != EINTR)
+            return false;
+        if (ready <= 0)
+            continue;
+        if (waits[0].revents & POLLIN)
+            return false;
+        if (waits[1].revents)
+            return true;
+        if (waits[0].revents)
+            waits[0].fd = -1;
+        if (waits[2].revents && read_prints(self, peer) == 0)
+            waits[2].fd = -1;
+    }
+    return false;
+}
+
 /* --- starting --------------------------------------------------------------------------------- */
 
 static int watch_end(struct weir_self *self, struct peer *peer, const struct peer_calls *calls)
@@ -87,6 +136,13 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
     return error;
 }
 
+bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t wait_ms,
+                     struct child_end *out_end)
+{
+    return wait_for_end(self, peer, peer->inbox.stream.descriptor, wait_ms) &&
+           child_has_ended(&peer->child, out_end);
+}
+
 /* --- while it runs ---------------------------------------------------------------------------- */
 
 bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
@@ -99,16 +155,6 @@ bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer
     return false;
 }
 
-static ssize_t read_prints(struct weir_self *self, struct peer *peer)
-{
-    char text[READ_SIZE];
-    ssize_t got = stream_read(&peer->prints, text, sizeof text);
-
-    if (got > 0)
-        words_add(self, &peer->words, peer->child.process, text, (size_t)got);
-    return got;
-}
-
 /* Without a watch the rest is read at the end. */
 void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls)
 {
@@ -119,35 +165,13 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-static uint64_t clock_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
-
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)
 {
-    uint64_t until = clock_ms() + wait_ms;
-    struct pollfd waits[2];
-    uint64_t now;
-
     outbox_close(self, &peer->outbox);
     /* It may wait for a reader of its last frames. */
     inbox_close(self, &peer->inbox);
-    waits[0] = (struct pollfd){ .fd = peer->child.descriptor, .events = POLLIN };
-    waits[1] = (struct pollfd){ .fd = peer->prints.descriptor, .events = POLLIN };
-    while (peer->child.process > 0 && (now = clock_ms()) < until) {
-        int ready = poll(waits, 2, (int)(until - now));
-
-        if (ready > 0 && waits[0].revents)
-            return;
-        if (ready > 0 && read_prints(self, peer) == 0)
-            waits[1].fd = -1;
-        if (ready < 0 && errno != EINTR)
-            return;
-    }
+    if (peer->child.process > 0)
+        (void)wait_for_end(self, peer, -1, wait_ms);
 }
 
 static void read_rest(struct weir_self *self, struct peer *peer)

@@ -37,6 +37,11 @@ void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max);
 int peer_start(struct weir_self *self, struct peer *peer, const struct child_plan *plan,
                char *const *arguments, const struct peer_calls *calls);
 
+/* Waits at most `wait_ms` for the first bytes at descriptor 4. True: the process has ended without
+ * them. Logs what it prints meanwhile. */
+bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t wait_ms,
+                     struct child_end *out_end);
+
 /* For `ended`: true when the process has ended. Otherwise it watches again. */
 bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer_calls *calls,
                     struct child_end *out_end);

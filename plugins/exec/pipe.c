@@ -36,7 +36,11 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
         program_close(&state->program);
         return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
     }
-    return 0;
+    /* All workers run the same program: to wait for the child of one is enough. */
+    if (weir_index(self) != 0 || !pipe_ends_early(self, state))
+        return 0;
+    program_close(&state->program);
+    return WEIR_EINVALID;
 }
 
 /* The verdict for a message that cannot be written. */

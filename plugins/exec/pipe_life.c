@@ -11,6 +11,9 @@
 
 /* A look at whether the result is still wanted. */
 #define LOOK_MS 1000u
+/* A program that lacks a file or a module ends so soon, most of the time. Less than the usual
+ * `host.turn_warning`. A pool whose program takes longer to start opens that much later. */
+#define EARLY_MS 900u
 /* Bytes of the reason of an end, with a NUL; the host shows 47 of them. */
 #define REASON_SIZE 64u
 
@@ -251,6 +254,25 @@ void pipe_end(struct weir_self *self, struct pipe *state)
                  weir_str("reason", reason));
     if (failed || error != 0)
         fail(self, state, reason);
+}
+
+bool pipe_ends_early(struct weir_self *self, struct pipe *state)
+{
+    uint64_t wait_ms = state->settings->start_timeout;
+    long long process = state->peer.child.process;
+    char reason[REASON_SIZE];
+
+    if (wait_ms > EARLY_MS)
+        wait_ms = EARLY_MS;
+    if (!peer_ends_early(self, &state->peer, wait_ms, &state->end))
+        return false;
+    cancel_timer(self, state);
+    (void)peer_finish(self, &state->peer);
+    write_reason(state, reason, sizeof reason);
+    weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
+             weir_str("reason", reason));
+    weir_reason(self, "%s", reason);
+    return true;
 }
 
 /* --- watches ---------------------------------------------------------------------------------- */

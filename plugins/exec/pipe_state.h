@@ -94,6 +94,9 @@ struct pipe {
 
 /* Starts the child. Returns 0 or an errno; then nothing runs. */
 int pipe_start(struct weir_self *self, struct pipe *state);
+/* Waits a moment for the child that has just started. True: it has ended before it was ready, which
+ * is logged and is the reason of the worker, and nothing runs. */
+bool pipe_ends_early(struct weir_self *self, struct pipe *state);
 /* Looks at the deadline in time; to be called after each change of the phase, of `deadline` and of
  * `blocked`. */
 void pipe_arm(struct weir_self *self, struct pipe *state);

@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void program_check(const struct program_settings *settings, struct weir_report *report)
 {
     if (settings->command.items[0][0] == '\0')
         weir_report_error(report, "command", "the first word is empty");
+    if (settings->directory && settings->directory[0] == '\0')
+        weir_report_error(report, "directory", "is empty");
     for (size_t i = 0; i < settings->environment.count; i++) {
         const char *name = settings->environment.items[i].key;
 
@@ -27,15 +30,39 @@ static struct command_limits limits_of(const struct program_settings *settings)
     };
 }
 
-/* `what` is a program or a folder. */
-static int report_missing(struct weir_self *self, const char *what, int error)
+/* The reason may be cut; the log has the whole path. */
+static int report_program(struct weir_self *self, const char *path, int error)
 {
     char text[128];
+    const char *reason = strerror_r(error, text, sizeof text);
 
-    weir_log(self, WEIR_LOG_ERROR, "command cannot be run", weir_str("path", what),
-             weir_str("reason", strerror_r(error, text, sizeof text)));
-    weir_reason(self, "%s: %s", what, strerror_r(error, text, sizeof text));
+    weir_log(self, WEIR_LOG_ERROR, "command cannot be run", weir_str("path", path),
+             weir_str("reason", reason));
+    weir_reason(self, "%s: %s", path, reason);
     return WEIR_EINVALID;
+}
+
+static int report_directory(struct weir_self *self, const char *path, int error)
+{
+    char text[128];
+    const char *reason = strerror_r(error, text, sizeof text);
+
+    weir_log(self, WEIR_LOG_ERROR, "working directory cannot be used", weir_str("path", path),
+             weir_str("reason", reason));
+    weir_reason(self, "directory %s: %s", path, reason);
+    return WEIR_EINVALID;
+}
+
+/* 0 or an errno. */
+static int why_not_enter(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) < 0)
+        return errno;
+    if (!S_ISDIR(about.st_mode))
+        return ENOTDIR;
+    return access(path, X_OK) < 0 ? errno : 0;
 }
 
 static int find(struct weir_self *self, const struct program_settings *settings,
@@ -43,14 +70,14 @@ static int find(struct weir_self *self, const struct program_settings *settings,
 {
     struct command_limits limits = limits_of(settings);
     const char *missing = "";
-    int error;
+    int error = settings->directory ? why_not_enter(settings->directory) : 0;
 
-    if (settings->directory && access(settings->directory, X_OK) != 0)
-        return report_missing(self, settings->directory, errno);
+    if (error != 0)
+        return report_directory(self, settings->directory, error);
     error = command_init(command, &settings->command, settings->shell, &limits, &missing);
     if (error == 0)
         return 0;
-    return error == ENOMEM ? WEIR_ENOMEM : report_missing(self, missing, error);
+    return error == ENOMEM ? WEIR_ENOMEM : report_program(self, missing, error);
 }
 
 int program_open(struct weir_self *self, const struct program_settings *settings,

@@ -68,7 +68,7 @@ static int append_open(struct weir_self *self, const void *settings, void *memor
     if (error == 0)
         return 0;
     log_error(self, state, "file cannot be opened", error);
-    weir_reason(self, "file: %s", strerror_r(error, text, sizeof text));
+    weir_reason(self, "%s: %s", state->file.path, strerror_r(error, text, sizeof text));
     return WEIR_EINVALID;
 }
 

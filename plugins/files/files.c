@@ -15,6 +15,7 @@
 
 #include <weir/plugin.h>
 
+#include "paths.h"
 #include "position.h"
 #include "reader.h"
 #include "tail.h"
@@ -509,6 +510,13 @@ static void lines_close(struct weir_self *self, void *memory, int reason)
     release(state);
 }
 
+static void lines_check(const void *memory, struct weir_report *report)
+{
+    const struct settings *settings = memory;
+
+    paths_check(&settings->paths, settings->position, report);
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 /* In the order of enum on_change. */
@@ -544,6 +552,7 @@ static const struct weir_behaviour files_lines = {
     .settings_size = sizeof(struct settings),
     .state_size = sizeof(struct lines),
     .flags = WEIR_BLOCKING,
+    .check = lines_check,
     .open = lines_open,
     .produce = lines_produce,
     .close = lines_close,

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader.h"
+
 #define EXIT_INCOMPLETE 1
 
 void follower_init(struct follower *follower, const struct follower_rules *rules)
@@ -134,15 +136,28 @@ static void has_new_name(struct follower *follower, struct followed *file, const
     follower->changed = true;
 }
 
-static void look_at_match(struct weir_self *self, struct follower *follower, const char *path,
-                          bool at_end)
+/* 0 or an errno. */
+static int why_no_file(const char *path, struct stat *out_about)
 {
-    struct followed *file;
-    struct stat about;
+    if (stat(path, out_about) < 0)
+        return errno;
+    return reader_why_not(out_about);
+}
 
-    if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
-        return;
-    file = find(follower, &about);
+static void log_no_file(struct weir_self *self, const char *path, int error)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_WARNING, "file cannot be opened; skipped", weir_str("path", path),
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+static void look_at_match(struct weir_self *self, struct follower *follower, const char *path,
+                          const struct stat *about)
+{
+    struct followed *file = find(follower, about);
+
     if (file) {
         has_new_name(follower, file, path);
         return;
@@ -150,32 +165,67 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     file = open_file(path, path);
     if (!file) {
         if (errno != ENOENT)
-            log_unreadable(self, follower, path, &about, errno);
+            log_unreadable(self, follower, path, about, errno);
         return;
     }
-    if (file->inode != about.st_ino || file->device != about.st_dev) {
+    if (file->inode != about->st_ino || file->device != about->st_dev) {
         followed_destroy(file); /* just renamed: the next check finds it */
         return;
     }
-    if (at_end)
+    if (follower->rules.from_end)
         file->offset = file->tried = file->size;
     followed_note_head(file);
-    file->changed = about.st_mtim;
+    file->changed = about->st_mtim;
     append(follower, file);
+}
+
+/* At the first check: later, a glob has no match whenever its files were removed. */
+static void log_no_match(struct weir_self *self, const struct follower *follower, const char *glob)
+{
+    if (!follower->rules.ends) {
+        weir_log(self, WEIR_LOG_INFO, "no file matches yet", weir_str("paths", glob));
+        return;
+    }
+    weir_log(self, WEIR_LOG_WARNING, "no file matches", weir_str("paths", glob));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+/* Returns the number of files among the matches; a folder is none. */
+static size_t look_at_matches(struct weir_self *self, struct follower *follower,
+                              const glob_t *matches)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < matches->gl_pathc; i++) {
+        const char *path = matches->gl_pathv[i];
+        struct stat about;
+        int error = why_no_file(path, &about);
+
+        if (error == 0) {
+            look_at_match(self, follower, path, &about);
+            count++;
+        } else if (follower->rules.ends && !follower->has_looked) {
+            log_no_file(self, path, error);
+            count++; /* in the log */
+        }
+    }
+    return count;
 }
 
 static void look_for_files(struct weir_self *self, struct follower *follower)
 {
     for (size_t i = 0; i < follower->rules.paths->count; i++) {
+        const char *pattern = follower->rules.paths->items[i];
         glob_t found = { .gl_pathc = 0 };
+        int status = glob(pattern, 0, NULL, &found);
+        size_t count = status == 0 ? look_at_matches(self, follower, &found) : 0;
 
-        if (glob(follower->rules.paths->items[i], 0, NULL, &found) == 0) {
-            for (size_t j = 0; j < found.gl_pathc; j++)
-                look_at_match(self, follower, found.gl_pathv[j], follower->rules.from_end);
-        }
+        if (count == 0 && status != GLOB_NOSPACE && !follower->has_looked)
+            log_no_match(self, follower, pattern);
         globfree(&found);
     }
     follower->rules.from_end = false;
+    follower->has_looked = true;
     forget_unreadable(follower, false);
 }
 

@@ -32,10 +32,12 @@ struct follower_rules {
     uint64_t rotate_wait;          /* milliseconds */
     uint32_t window;               /* the most lines of a file behind its position */
     enum on_change on_change;
+    bool ends; /* no file appears later: a glob without a match is a fault */
 };
 
 struct follower {
     struct follower_rules rules;   /* `from_end` only until the first check; else const */
+    bool has_looked;               /* the first check is over */
     bool stops;                    /* a file has changed, and `on_change` says so */
     struct followed *first;        /* owned; an older file of one name is before a newer one */
     struct followed *chosen;       /* the last one; NULL = none */

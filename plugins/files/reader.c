@@ -38,6 +38,13 @@ static void start_over(struct reader *reader)
     reader->error = 0;
 }
 
+int reader_why_not(const struct stat *about)
+{
+    if (S_ISDIR(about->st_mode))
+        return EISDIR;
+    return S_ISREG(about->st_mode) ? 0 : EINVAL;
+}
+
 int reader_open(struct reader *reader, const char *path)
 {
     struct stat about;
@@ -47,8 +54,8 @@ int reader_open(struct reader *reader, const char *path)
     reader->descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (reader->descriptor < 0 || fstat(reader->descriptor, &about) < 0)
         reader->error = errno;
-    else if (!S_ISREG(about.st_mode))
-        reader->error = EINVAL;
+    else
+        reader->error = reader_why_not(&about);
     if (!reader->error)
         return 0;
     reader_close(reader);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /* A line without its end (LF or CR LF). */
 struct reader_line {
@@ -51,8 +52,11 @@ int reader_init(struct reader *reader, size_t line_max, size_t chunk);
 /* Legal after a failed init, and twice. */
 void reader_finish(struct reader *reader);
 
+/* 0 for a regular file; EISDIR; EINVAL for anything else. Any thread. */
+int reader_why_not(const struct stat *about);
+
 /*
- * Opens a regular file. 0; -1 and `error` when it cannot be opened (EINVAL: not a regular file).
+ * Opens a regular file. 0; -1 and `error` when it cannot be opened, or as reader_why_not.
  * Never waits for the other end of a FIFO. Closes the file that was open.
  */
 int reader_open(struct reader *reader, const char *path);

@@ -9,6 +9,7 @@
 
 #include "files.h"
 #include "follower.h"
+#include "paths.h"
 #include "reader.h"
 
 #define OUTPUT_OUT 0u
@@ -113,12 +114,16 @@ static int load_file(struct weir_self *self, struct tail *state)
     if (error == 0)
         error = bookmark_check(path);
     if (error != 0) {
-        weir_reason(self, "position %s: %s", path, strerror_r(error, text, sizeof text));
+        const char *reason = strerror_r(error, text, sizeof text);
+
+        weir_log(self, WEIR_LOG_ERROR, "position cannot be used", weir_str("path", path),
+                 weir_str("reason", reason));
+        weir_reason(self, "position %s: %s", path, reason);
         status = error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
     } else {
         status = load(self, state, &bookmark);
         if (status == WEIR_EINVALID)
-            weir_reason(self, "the file of the position is none");
+            weir_reason(self, "the position file has an unknown format");
     }
     bookmark_finish(&bookmark);
     return status;
@@ -149,6 +154,7 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
                                             .from_end = state->settings->from == TAIL_FROM_END,
                                             .rotate_wait = state->settings->rotate_wait,
                                             .window = state->settings->unsettled,
+                                            .ends = state->settings->ends,
                                             .on_change = state->settings->on_change });
     state->sent = calloc(state->settings->unsettled, sizeof(struct sent_line *));
     state->free = calloc(state->settings->unsettled, sizeof *state->free);
@@ -409,15 +415,6 @@ static void wake_up(struct weir_self *self, void *memory, void *context)
     state->rests = false;
 }
 
-static void log_missing(struct weir_self *self, const struct tail *state)
-{
-    if (follower_count(&state->follower) > 0)
-        return;
-    weir_log(self, WEIR_LOG_WARNING, "no file matches",
-             weir_str("paths", state->settings->paths.items[0]));
-    weir_exit_status(self, EXIT_INCOMPLETE);
-}
-
 /* True when nothing is left to read, to send and to settle. */
 static bool is_at_end(const struct tail *state)
 {
@@ -435,8 +432,6 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
         put_down(state);
         /* The first check is saved, also without a file: it is the start that `from` means. */
         state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
-        if (state->settings->ends && state->looked_ms == 0)
-            log_missing(self, state);
         state->looked_ms = now;
         if (state->follower.stops)
             return WEIR_EREJECTED;
@@ -527,6 +522,13 @@ static void tail_inspect(struct weir_self *self, void *memory, struct weir_inspe
     weir_inspect_add(out, "truncations", "%" PRIu64, state->follower.truncations);
 }
 
+static void tail_check(const void *memory, struct weir_report *report)
+{
+    const struct tail_settings *settings = memory;
+
+    paths_check(&settings->paths, settings->position, report);
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 /* In the order of enum tail_from. */
@@ -565,6 +567,7 @@ const struct weir_behaviour files_tail = {
     .settings_size = sizeof(struct tail_settings),
     .state_size = sizeof(struct tail),
     .flags = WEIR_BLOCKING | WEIR_ENDLESS,
+    .check = tail_check,
     .open = tail_open,
     .produce = tail_produce,
     .close = tail_close,

@@ -61,11 +61,23 @@ static void release(struct input *state)
     lines_finish(&state->lines);
 }
 
+/* A host that starts without a standard input has one that cannot be read. */
+static bool is_open_for_reading(int descriptor)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+}
+
 static int open_input(struct weir_self *self, struct input *state)
 {
     if (weir_name(self, NAME) != 0) {
         weir_reason(self, "another source reads standard input");
         return WEIR_EEXISTS;
+    }
+    if (!is_open_for_reading(STDIN_FILENO)) {
+        weir_reason(self, "standard input is not open for reading");
+        return WEIR_EINVALID;
     }
     state->descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     if (state->descriptor >= 0)
@@ -316,7 +328,7 @@ static void stdin_inspect(struct weir_self *self, void *memory, struct weir_insp
     weir_inspect_add(out, "lines", "%llu", (unsigned long long)state->count);
     weir_inspect_add(out, "bytes", "%llu", (unsigned long long)state->bytes);
     weir_inspect_add(out, "too_long", "%llu", (unsigned long long)state->too_long);
-    weir_inspect_add(out, "finished", "%d", state->ended);
+    weir_inspect_add(out, "finished", "%s", state->ended ? "yes" : "no");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

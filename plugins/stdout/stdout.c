@@ -52,6 +52,14 @@ struct piece {
     size_t end_size;
 };
 
+/* A host that starts without a standard output has one that cannot be written. */
+static bool is_writable(int descriptor)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
 static int stdout_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct output *state = memory;
@@ -63,6 +71,10 @@ static int stdout_open(struct weir_self *self, const void *settings, void *memor
     if (weir_name(self, NAME) != 0) {
         weir_reason(self, "another pool writes standard output");
         return WEIR_EEXISTS;
+    }
+    if (!is_writable(STDOUT_FILENO)) {
+        weir_reason(self, "standard output is not open for writing");
+        return WEIR_EINVALID;
     }
     state->descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (state->descriptor < 0) {
@@ -239,7 +251,7 @@ static void stdout_inspect(struct weir_self *self, void *memory, struct weir_ins
     weir_inspect_add(out, "messages", "%llu", (unsigned long long)state->count);
     weir_inspect_add(out, "bytes", "%llu", (unsigned long long)state->bytes);
     weir_inspect_add(out, "dropped", "%llu", (unsigned long long)state->dropped);
-    weir_inspect_add(out, "waits", "%d", state->kept != NULL);
+    weir_inspect_add(out, "waits", "%s", state->kept ? "yes" : "no");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

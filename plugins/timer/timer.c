@@ -129,7 +129,10 @@ static int open_zone(struct weir_self *self, struct timer *state)
         return WEIR_ENOMEM;
     weir_log(self, WEIR_LOG_ERROR, "time zone is not known", weir_str("zone", name),
              weir_str("reason", strerror_r(error, text, sizeof text)));
-    weir_reason(self, "time zone %s: %s", name, strerror_r(error, text, sizeof text));
+    if (error == ENOENT && state->settings->zone)
+        weir_reason(self, "tzdata has no time zone %s", name);
+    else
+        weir_reason(self, "time zone %s: %s", name, strerror_r(error, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -379,6 +382,9 @@ static void timer_check(const void *memory, struct weir_report *report)
     }
     if (settings->zone && !settings->cron)
         weir_report_error(report, "zone", "belongs to `cron`");
+    else if (settings->zone && !zone_is_name(settings->zone))
+        weir_report_error(report, "zone", "`%s` is no name of tzdata, such as Europe/Berlin",
+                          settings->zone);
     if (!settings->cron)
         return;
     if (!cron_read(&cron, settings->cron, reason, sizeof reason))

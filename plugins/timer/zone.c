@@ -134,6 +134,12 @@ static int read_file(struct zone *zone, const char *path, int64_t until)
     return error;
 }
 
+bool zone_is_name(const char *name)
+{
+    return name[0] != '\0' && name[0] != '/' && !strstr(name, "..") &&
+           strlen(FOLDER) + strlen(name) < PATH_SIZE;
+}
+
 /* `name` is that of a file in `FOLDER`. */
 static int open_named(struct zone *zone, const char *name, int64_t until)
 {
@@ -141,9 +147,9 @@ static int open_named(struct zone *zone, const char *name, int64_t until)
 
     if (strcmp(name, "UTC") == 0)
         return 0;
-    if (name[0] == '\0' || name[0] == '/' || strstr(name, "..") ||
-        (size_t)snprintf(path, sizeof path, FOLDER "%s", name) >= sizeof path)
+    if (!zone_is_name(name))
         return EINVAL;
+    (void)snprintf(path, sizeof path, FOLDER "%s", name);
     return read_file(zone, path, until);
 }
 

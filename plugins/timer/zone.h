@@ -7,6 +7,7 @@
 #ifndef ZONE_H
 #define ZONE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ struct zone {
     int32_t before; /* offset before the first */
 };
 
+/* Whether tzdata may have a zone of this name, by its form. Reads no file. Borrows. */
+bool zone_is_name(const char *name);
 /*
  * `name` is a name of tzdata such as Europe/Berlin; NULL: the zone of the host (TZ; without it
  * /etc/localtime; else UTC). TZ is a name of tzdata or an absolute path, after a colon or without

@@ -69,15 +69,18 @@ class Message:
 def run(handle, reader=3, writer=4):
     """Calls `handle` for each message until the host needs this worker no longer. A result other
     than None, bytes or text, is the reply to a request, and otherwise goes to the output."""
-    os.set_inheritable(reader, False)
-    os.set_inheritable(writer, False)
+    try:
+        os.set_inheritable(reader, False)
+        os.set_inheritable(writer, False)
+    except OSError:
+        sys.exit("weir: nothing to read messages from: exec.pipe starts this program")
     sys.stdout.reconfigure(line_buffering=True)
     # The host may close its end at any time; this worker is not needed then.
     with contextlib.suppress(BrokenPipeError), \
             os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb") as frames:
 
         def write(word, data=b"", *number):
-            data = data.encode() if isinstance(data, str) else bytes(memoryview(data))
+            data = _bytes(data)
             frames.write(" ".join(map(str, (word, len(data), *number))).encode() + b"\n" + data)
             frames.flush()
 
@@ -87,6 +90,13 @@ def run(handle, reader=3, writer=4):
             data = messages.read(int(size))
             if len(data) == int(size) and not _settle(handle, Message(kind, *rest, data, write)):
                 return
+
+
+def _bytes(data):
+    try:
+        return data.encode() if isinstance(data, str) else bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"bytes or text, not {type(data).__name__}") from None
 
 
 def _reason(error):

@@ -42,7 +42,7 @@ def test_example_compresses_files_of_any_name():
         ended = run_file(work, "compress.yaml")
         check(ended.returncode == 65, f"exit code {ended.returncode}: {ended.stderr}")
         check('line="gzip: logs/missing: No such file or directory"' in ended.stderr, "its words")
-        check("1 messages are dead (1 rejected)" in ended.stderr, ended.stderr[-1000:])
+        check("1 message is dead (1 rejected)" in ended.stderr, ended.stderr[-1000:])
         for name, content in contents.items():
             with gzip.open(os.path.join(work, "logs", name + ".gz")) as file:
                 check(file.read() == content, f"{name} is not what it was")

@@ -69,6 +69,15 @@ def test_second_reader_of_standard_input_is_refused():
               f"{got.returncode}: {got.stderr}")
 
 
+def test_closed_streams_are_refused_before_a_line_is_read():
+    with tempfile.TemporaryDirectory() as work:
+        file = hosted(work, LINES)
+        for closed, wanted in ((">&-", "standard output is not open for writing"),
+                               ("<&-", "standard input is not open for reading")):
+            got = shell(work, f"$WEIR run {file} </dev/null {closed}")
+            check(got.returncode == 78 and wanted in got.stderr, f"{closed}: {got}")
+
+
 NAMES = """
 sources: {names: {use: stdin.lines, args: {nul: true}, to: sum}}
 pools:

@@ -162,7 +162,7 @@ def test_message_that_kills_is_named_and_dies_alone():
             check(f'line="attempt {attempt} of 7"' in log, f"attempt {attempt}")
             check(f'reason="signal 9 (KILL)" tag=gen.number/1 key=8 attempt={attempt}' in log or
                   f"attempt={attempt} bytes=8" in log, f"the blame of attempt {attempt}")
-        check("1 messages are dead (1 crashed)" in log, log[-1000:])
+        check("1 message is dead (1 crashed)" in log, log[-1000:])
 
 
 VERSION = """
@@ -187,6 +187,33 @@ def test_program_is_replaced_by_a_reload_while_it_works():
         check(work.host.stop() == 0, "the exit code")
         log = work.log()
         check("dead=0" in log and "balance=exact" in log and "level=error" not in log, log[-2000:])
+
+
+def test_reload_to_a_program_that_ends_at_once_is_refused():
+    """The children of before go on."""
+    with working(VERSION.format(version=1)) as work:
+        work.configure("gen.forever", size=2, redeliver=0)
+        work.host.start()
+        until(lambda: work.recorded()[-1:] == [1], "work")
+        with open(work.host.file, encoding="utf-8") as stream:
+            text = stream.read().split("\n", 2)[2]  # without the lines of `write`
+        broken = text.replace("command: [python3,", "command: [sh, -c, 'echo a mistake; exit 3',")
+
+        def refused():
+            """None: on a very slow machine the end of a child may come too late to refuse."""
+            work.host.write(broken)
+            answer = work.host.run("reload")
+            work.host.write(text)
+            if answer.returncode == 0:
+                check(work.host.run("reload").returncode == 0, "the reload back")
+                return None
+            return answer
+
+        answer = until(refused, "a refusal")
+        check("exit code 3 before it was ready" in answer.stdout + answer.stderr, f"{answer}")
+        check('line="a mistake"' in work.log(), work.log()[-2000:])
+        seen = len(work.recorded())
+        until(lambda: len(work.recorded()) > seen, "work after the refusal")
 
 
 LEAVING = """

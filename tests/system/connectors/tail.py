@@ -60,7 +60,8 @@ pools:
 
 # Files that are there, read to their end.
 LISTED = RELAYED.replace("files.tail", "files.lines").replace(
-    'poll: 20ms, save_every: 50ms, rotate_wait: 1s, unsettled: 5000', 'save_every: 50ms')
+    'poll: 20ms, save_every: 50ms, rotate_wait: 1s, unsettled: 5000', 'save_every: 50ms').replace(
+        '"{folder}/app.log", ', "")
 
 
 class Writer(threading.Thread):

@@ -25,6 +25,7 @@ pools:
   same: {{use: exec.run, size: 2, args: {{command: [cat]}}}}
   tag: {{use: exec.run, size: 1, args: {{command: [printenv, WEIR_TAG]}}}}
   key: {{use: exec.run, size: 4, route: hash, args: {{command: [printenv, WEIR_INDEX, WEIR_KEY]}}}}
+  even: {{use: exec.run, size: 1, args: {{command: [grep, "[02468]$"]}}}}
   refuse: {{use: exec.run, size: 1, args: {{command: ["false"]}}}}
   broken:
     use: exec.pipe
@@ -116,7 +117,7 @@ def test_full_says_so_and_counts(host):
     count = 0
     while count < 5:                                # one in the worker's hand, four in its mailbox
         answer = call(host, "send", "stuck", "--timeout", "0", given=b"a\n" * 100)
-        check(answer.returncode == 75 and b"no worker has room" in answer.stderr, f"{answer}")
+        check(answer.returncode == 75 and b"no worker has room\n" in answer.stderr, f"{answer}")
         count += int(re.match(rb"stuck: (\d+) messages? accepted\n$", answer.stdout)[1])
         check(accepted(host, "stuck") == count, f"{answer}")
     check(count == 5, f"no more than fit: {count}")
@@ -147,7 +148,10 @@ def test_full_says_so_and_counts(host):
 def test_a_paused_pool_is_waited_for(host):
     host.run("pause", "gate")
     answer = call(host, "send", "gate", "--timeout", "0", "x")
-    check(answer.returncode == 75 and answer.stdout == b"gate: 0 messages accepted\n", f"{answer}")
+    check(answer.returncode == 75 and answer.stdout == b"gate: 0 messages accepted\n" and
+          b"no worker has room: the pool is paused, or none" in answer.stderr, f"{answer}")
+    answer = call(host, "request", "gate", "--timeout", "0", "x")
+    check(answer.returncode == 75 and b"the pool is paused, or none" in answer.stderr, f"{answer}")
     waiting = start(host, "send", "gate", "--timeout", "10m", "x")
     host.run("resume", "gate")
     waiting.communicate()
@@ -178,15 +182,22 @@ def test_replies(host):
 def test_requests_that_fail(host):
     answer = call(host, "request", "refuse", "x", "y")
     check(answer.returncode == 65 and answer.stdout == b"" and
-          b"weir request: the worker rejected the message: " in answer.stderr, f"{answer}")
+          b"weir request: message 1: the worker rejected the message: " in answer.stderr,
+          f"{answer}")
     check(accepted(host, "refuse") == 1, "the first that fails is the last")
+    answer = call(host, "request", "even", given=b"2\n4\n5\n6\n")
+    check(answer.returncode == 65 and answer.stdout == b"2\n4\n" and
+          b"weir request: line 3: the worker rejected the message: " in answer.stderr, f"{answer}")
+    answer = call(host, "request", "refuse", "x")
+    check(b"weir request: the worker rejected the message: " in answer.stderr, f"one: {answer}")
     answer = call(host, "request", "refuse", "-o", "json", "x")
     check("rejected" in json.loads(answer.stderr)["error"], f"{answer}")
     answer = call(host, "request", "broken", "x")
     check(answer.returncode == 70 and answer.stdout == b"" and answer.stderr, f"a crash: {answer}")
     before = accepted(host, "stuck")
     answer = call(host, "request", "stuck", "--timeout", "100ms", "x")
-    check(answer.returncode == 75 and b"time is over" in answer.stderr, f"{answer}")
+    check(answer.returncode == 75 and
+          b"the time is over: the worker has sent no reply" in answer.stderr, f"{answer}")
     check(accepted(host, "stuck") == before + 1, "it was accepted")
 
 

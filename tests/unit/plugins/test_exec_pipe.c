@@ -284,13 +284,66 @@ static void test_verdict_before_the_end_of_the_child_counts(void)
     finish(kit);
 }
 
-static void test_child_that_ends_at_once_is_a_failure_without_a_message(void)
+/* A worker whose child ended before it was ready. On a machine that is very slow `open` may return
+ * before that; then another one is tried. */
+static struct weir_kit *refused(const char *args)
 {
-    struct weir_kit *kit = opened("command: ['true']");
+    for (;;) {
+        struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
+        int status = weir_kit_open_args(kit, args);
 
+        if (status == WEIR_EINVALID)
+            return kit;
+        CU_ASSERT_EQUAL_FATAL(status, 0);
+        run_until(kit, has_ended);
+        finish(kit);
+    }
+}
+
+static void expect_refused(const char *args, const char *reason)
+{
+    struct weir_kit *kit = refused(args);
+
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), reason);
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "child ended process="));
+    finish(kit);
+}
+
+static void test_child_that_ends_at_once_refuses_to_open(void)
+{
+    struct weir_kit *kit;
+
+    expect_refused("command: ['true']", "exit code 0 before it was ready");
+    expect_refused("shell: true\ncommand: ['exec 4>&-; kill -KILL $$']",
+                   "signal 9 (KILL) before it was ready");
+    /* It prints more than a pipe holds. */
+    kit = refused("shell: true\ncommand: ['seq 50000; exit 3']");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 3 before it was ready");
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_INFO, "line=1"));
+    finish(kit);
+}
+
+/* The first worker has found out for all of them whether the program starts. */
+static void test_other_workers_do_not_wait_for_their_child(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
+
+    weir_kit_place(kit, 1, 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "command: ['true']"), 0);
     run_until(kit, has_ended);
     CU_ASSERT_EQUAL(weir_kit_own_end(kit), WEIR_END_CRASH);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 0 before it was ready");
+    finish(kit);
+}
+
+/* It has said that it is ready before. */
+static void test_child_that_ends_when_it_is_ready_is_a_failure_without_a_message(void)
+{
+    struct weir_kit *kit = opened("shell: true\ncommand: ['printf \"ready 0\\n\" >&4; exit 3']");
+
+    run_until(kit, has_ended);
+    CU_ASSERT_EQUAL(weir_kit_own_end(kit), WEIR_END_CRASH);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 3");
     finish(kit);
 }
 
@@ -396,7 +449,7 @@ static void test_without_memory_the_worker_fails(void)
         finish(kit);
     }
     CU_ASSERT_TRUE(refused >= 5); /* two tags, three watches */
-    CU_ASSERT_TRUE(failed >= 1);  /* the timer */
+    CU_ASSERT_TRUE(failed >= 1);  /* the next watch of the frames */
 }
 
 static void test_memory_for_an_output_is_awaited(void)
@@ -450,7 +503,9 @@ int main(void)
         { "no frame", test_what_is_no_frame_is_a_failure },
         { "early verdict", test_verdict_before_the_end_of_the_message_is_a_failure },
         { "verdict, then the end", test_verdict_before_the_end_of_the_child_counts },
-        { "end at once", test_child_that_ends_at_once_is_a_failure_without_a_message },
+        { "end at once", test_child_that_ends_at_once_refuses_to_open },
+        { "other workers", test_other_workers_do_not_wait_for_their_child },
+        { "end when ready", test_child_that_ends_when_it_is_ready_is_a_failure_without_a_message },
         { "not ready in time", test_child_that_is_not_ready_in_time_is_stopped },
         { "time-out", test_time_out_stops_the_child },
         { "grace", test_child_that_ignores_term_is_killed_after_the_grace },

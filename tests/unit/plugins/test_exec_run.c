@@ -419,7 +419,37 @@ static void test_program_that_is_missing_refuses_to_open(void)
     expect_refused("command: [no-such-program]", "no-such-program: No such file or directory");
     expect_refused("command: [/no/such]", "/no/such: No such file or directory");
     expect_refused("command: [/etc/passwd]", "/etc/passwd: Permission denied");
-    expect_refused("command: [pwd]\ndirectory: /no/such", "/no/such: No such file or directory");
+    expect_refused("command: [/etc]", "/etc: Is a directory");
+    expect_refused("command: [pwd]\ndirectory: /no/such",
+                   "directory /no/such: No such file or directory");
+    expect_refused("command: [pwd]\ndirectory: /bin/sh", "directory /bin/sh: Not a directory");
+    expect_refused("command: [pwd]\ndirectory: /etc/passwd",
+                   "directory /etc/passwd: Not a directory");
+}
+
+/* As execvp does: a folder of that name is no program. */
+static void test_folder_in_path_is_passed_over(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+    char path[1024];
+    char *former = strdup(getenv("PATH"));
+
+    scratch_init(&scratch);
+    (void)scratch_directory(&scratch, "one");
+    (void)scratch_directory(&scratch, "one/tool");
+    (void)scratch_directory(&scratch, "two");
+    CU_ASSERT_EQUAL_FATAL(chmod(scratch_write(&scratch, "two/tool", "#!/bin/sh\necho two\n"), 0755),
+                          0);
+    (void)snprintf(path, sizeof path, "%s/one:%s/two", scratch.path, scratch.path);
+    CU_ASSERT_EQUAL_FATAL(setenv("PATH", path, 1), 0);
+    kit = worker("command: [tool]");
+    CU_ASSERT_EQUAL_FATAL(setenv("PATH", former, 1), 0);
+    give(kit, "");
+    expect_output(kit, 0, "two\n");
+    finish(kit);
+    free(former);
+    scratch_finish(&scratch);
 }
 
 static void test_program_that_goes_away_fails_the_worker(void)
@@ -489,6 +519,7 @@ static void test_wrong_options_are_named(void)
     expect_mistake("command: [a]\ndone: [timeout]", "a command that was stopped is not done");
     expect_mistake("command: [a]\nretry: [0]", "an end is in `done`, too");
     expect_mistake("command: [a]\nretry: [often]", "often is not 0..255");
+    expect_mistake("command: [a]\ndirectory: ''", "directory: is empty");
     expect_mistake("command: [a]\nenvironment: {'A=B': c}", "`A=B` is no name of a variable");
 }
 
@@ -522,6 +553,7 @@ int main(void)
         { "standard error", test_standard_error_is_logged_up_to_the_limit },
         { "endless standard error", test_endless_standard_error_is_read_and_cut },
         { "missing program", test_program_that_is_missing_refuses_to_open },
+        { "folder in PATH", test_folder_in_path_is_passed_over },
         { "program that goes away", test_program_that_goes_away_fails_the_worker },
         { "payload that is no argument", test_payload_that_is_no_argument_is_rejected },
         { "memory is out", test_memory_that_is_out_asks_for_the_message_again },

@@ -189,7 +189,7 @@ static void test_path_that_cannot_be_opened_is_reported(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "append");
 
     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "path: /no/such/file"), WEIR_EINVALID);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "file: No such file or directory");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "/no/such/file: No such file or directory");
     CU_ASSERT_PTR_NULL(weir_kit_settings(kit, "path: ''"));
     CU_ASSERT_PTR_NULL(weir_kit_settings(kit, "path: a\nrotate_every: 10ms"));
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);

@@ -154,7 +154,7 @@ static void test_what_is_no_file_is_refused(void)
 
     begin(&reading, "", 0, 4, 4);
     CU_ASSERT_EQUAL(reader_open(&reading.reader, reading.scratch.path), -1);
-    CU_ASSERT_EQUAL(reading.reader.error, EINVAL);
+    CU_ASSERT_EQUAL(reading.reader.error, EISDIR);
     CU_ASSERT_EQUAL(reader_open(&reading.reader, scratch_path(&reading.scratch, "none")), -1);
     CU_ASSERT_EQUAL(reading.reader.error, ENOENT);
     CU_ASSERT_EQUAL(mkfifo(scratch_path(&reading.scratch, "fifo"), 0600), 0);

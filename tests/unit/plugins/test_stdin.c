@@ -211,6 +211,20 @@ static void test_memory_that_is_out_loses_no_line(void)
     weir_kit_advance(kit, 1000);
     CU_ASSERT_EQUAL(weir_kit_produce_all(kit, 8), WEIR_END);
     expect_line(kit, 0, "a", 1);
+    CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, (const char *[]){ "finished", NULL }),
+                           "finished=yes\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+static void test_input_that_is_closed_refuses_to_open(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "lines");
+    int output = open("/dev/null", O_WRONLY); /* as the host has it when it starts with `<&-` */
+
+    CU_ASSERT_EQUAL_FATAL(dup2(output, STDIN_FILENO), STDIN_FILENO);
+    (void)close(output);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, ""), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "standard input is not open for reading");
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -225,6 +239,7 @@ int main(void)
         { "nothing is read without room", test_nothing_is_read_without_room },
         { "next source", test_next_source_goes_on_with_what_was_read },
         { "memory is out", test_memory_that_is_out_loses_no_line },
+        { "closed input", test_input_that_is_closed_refuses_to_open },
         CU_TEST_INFO_NULL,
     };
 

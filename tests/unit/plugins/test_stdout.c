@@ -98,6 +98,7 @@ static void test_slow_reader_makes_it_wait(void)
         bytes[i] = (char)('a' + i % 23);
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
+    CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, (const char *[]){ "waits", NULL }), "waits=yes\n");
     while (got < size + 1) {
         ssize_t now = read(output.reader, read_back + got, size + 1 - got);
 
@@ -165,6 +166,21 @@ static void test_full_disk_rejects(void)
     (void)close(output.reader);
 }
 
+static void test_output_that_is_closed_refuses_to_open(void)
+{
+    struct pipe_output output = begin_pipe();
+    int input = open("/dev/null", O_RDONLY); /* as the host has it when it starts with `>&-` */
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "write");
+
+    CU_ASSERT_EQUAL_FATAL(dup2(input, STDOUT_FILENO), STDOUT_FILENO);
+    (void)close(input);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, ""), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "standard output is not open for writing");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    (void)close(output.reader);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -172,6 +188,7 @@ int main(void)
         { "slow reader", test_slow_reader_makes_it_wait },
         { "reader that has left", test_reader_that_has_left_ends_the_host_once },
         { "full disk", test_full_disk_rejects },
+        { "closed output", test_output_that_is_closed_refuses_to_open },
         CU_TEST_INFO_NULL,
     };
 

@@ -376,7 +376,7 @@ static void test_position_that_is_none_refuses_to_open(void)
         (void)scratch_write(&f.scratch, "position", texts[i]);
         f.kit = weir_kit_create(&weir_plugin_v1, "tail");
         CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);
-        CU_ASSERT_STRING_EQUAL(weir_kit_reason(f.kit), "the file of the position is none");
+        CU_ASSERT_STRING_EQUAL(weir_kit_reason(f.kit), "the position file has an unknown format");
     }
     fixture_finish(&f);
 }
@@ -391,6 +391,7 @@ static void expect_refusal(const char *position, const char *reason)
     (void)snprintf(f.args, sizeof f.args, "paths: [a.log]\nposition: %s\n", position);
     CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(f.kit), reason);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_ERROR, position)); /* not cut */
     fixture_finish(&f);
 }
 

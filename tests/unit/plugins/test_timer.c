@@ -388,10 +388,14 @@ static void test_wrong_options_are_named(void)
     expect_mistake("", "give either `cron` or `every`");
     expect_mistake("cron: '@daily'\nevery: 1s", "give either `cron` or `every`");
     expect_mistake("every: 1s\nzone: UTC", "zone: belongs to `cron`");
+    expect_mistake("cron: '@daily'\nzone: ''", "zone: `` is no name of tzdata");
+    expect_mistake("cron: '@daily'\nzone: /etc/localtime", "is no name of tzdata");
+    expect_mistake("cron: '@daily'\nzone: ../localtime", "is no name of tzdata");
     expect_mistake("cron: '0 25 * * *'", "hour: 25 is not of 0..23");
     expect_mistake("cron: '0 0 30 2 *'", "no year has such a day");
     CU_ASSERT_EQUAL(weir_kit_open_args(kit, "cron: '@daily'\nzone: Mars/Olympus"), WEIR_EINVALID);
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "time zone is not known"));
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "tzdata has no time zone Mars/Olympus");
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 

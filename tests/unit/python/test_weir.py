@@ -6,6 +6,7 @@ Method: `run` on pipes of the test instead of the descriptors 3 and 4; what it w
 import contextlib
 import io
 import os
+import subprocess
 import sys
 import threading
 import unittest
@@ -55,6 +56,19 @@ class Worker(unittest.TestCase):
         self.assertEqual(play(upper, message(b"ab", "request")), b"reply 2\nABdone 0\n")
         self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
         self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0\ndone 0\n")
+
+    def test_result_that_is_no_bytes_is_named(self):
+        for result, name in (({}, b"dict"), (5, b"int")):
+            with contextlib.redirect_stderr(io.StringIO()):
+                got = play(lambda _, result=result: result, message(b""))
+            self.assertTrue(got.endswith(b"TypeError: bytes or text, not " + name), got)
+
+    def test_program_that_is_started_by_hand_says_how(self):
+        program = [sys.executable, "-c", "import weir; weir.run(print)"]
+        got = subprocess.run(program, capture_output=True, text=True, check=False)
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("exec.pipe starts this program", got.stderr)
+        self.assertNotIn("Traceback", got.stderr)
 
     def test_reply_to_what_is_no_request_rejects_the_message(self):
         got = play(lambda got: got.reply(b"x"), message(b""))
