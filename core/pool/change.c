@@ -334,7 +334,7 @@ static void settle_takers(struct pool *pool, struct executor *executor, bool gav
     if (gave_leases && !leases_are_given(&pool->leases))
         pulling_refuse_takers(pool, executor, WEIR_EUNSUPPORTED);
     else if (leases_are_given(&pool->leases) && !route_ops_of(pool)->pulls)
-        lease_group_wake(pool, executor);
+        lease_group_joined(pool, executor);
 }
 
 void pool_change_commit(struct pool_change *change, struct executor *executor)

@@ -250,17 +250,29 @@ void lease_group_put_back(struct place *place, struct message *message)
         pulling_put_back(place, message);
 }
 
-void lease_group_wake(struct pool *group, struct executor *executor)
+static void wake_if_waiting(struct pool *group, struct executor *executor)
 {
     struct pull_queue *pull = &group->pull;
 
-    /* Relaxed: as in pulling_pass_on. */
-    if (atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) == 0)
-        return;
     pthread_mutex_lock(&pull->lock);
     if (pull->messages.count > atomic_load_explicit(&pull->called, memory_order_relaxed))
         (void)wake_one_locked(group, executor, LEASE_GROUP_MOST_FREE);
     pthread_mutex_unlock(&pull->lock);
+}
+
+/* Wakes a worker that sleeps if takers wait. */
+static void wake(struct pool *group, struct executor *executor)
+{
+    /* Relaxed: as in pulling_pass_on. */
+    if (atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) > 0)
+        wake_if_waiting(group, executor);
+}
+
+void lease_group_joined(struct pool *group, struct executor *executor)
+{
+    /* A taker that looked at the members of before was in the queue when it left the lock. */
+    if (leases_are_given(&group->leases))
+        wake_if_waiting(group, executor);
 }
 
 void lease_group_pass_on(struct pool *pool, struct executor *executor)
@@ -269,5 +281,5 @@ void lease_group_pass_on(struct pool *pool, struct executor *executor)
 
     pulling_pass_on(pool, executor);
     if (group)
-        lease_group_wake(group, executor);
+        wake(group, executor);
 }

@@ -34,8 +34,10 @@ void lease_group_put_back(struct place *place, struct message *message);
 /* As pulling_pass_on, for a pool and the group that it belongs to. */
 void lease_group_pass_on(struct pool *pool, struct executor *executor);
 
-/* Wakes a worker that sleeps if takers wait in a group. Any thread, in a read section. */
-void lease_group_wake(struct pool *group, struct executor *executor);
+/* Called when pools have become members of the group: wakes a worker that sleeps if takers wait,
+ * which did not find these pools when they came. `group` may be any pool. Any thread, in a read
+ * section. */
+void lease_group_joined(struct pool *group, struct executor *executor);
 
 /* --- growth of a pool that scales itself; pool->lock is held, in a read section --------------- */
 

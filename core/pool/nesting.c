@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/misuse.h"
+#include "pool/lease_group.h"
 #include "pool/members.h"
 #include "pool/settings.h"
 
@@ -153,6 +154,8 @@ int nesting_join_new(struct pool *pool, struct executor *executor)
     pthread_mutex_lock(&parent->lock);
     status = join_parent_locked(parent, pool, executor);
     pthread_mutex_unlock(&parent->lock);
+    if (status == 0)
+        lease_group_joined(parent, executor);
     return status;
 }
 
@@ -186,6 +189,7 @@ void pool_show_joined(struct pool *parent, struct executor *executor)
     }
     pthread_mutex_unlock(&parent->lock);
     members_destroy(members);
+    lease_group_joined(parent, executor);
     pool_wake_waiters(parent, executor);
 }
 

@@ -158,11 +158,13 @@ def leases_come_and_go_under_load(host):
 
 
 def group(numbers, names, keep, lease="{timeout: 1h, queue: 12}"):
-    """A group of pools of one worker each; keepers take two workers of the group."""
+    """A group of pools of one worker each; keepers take two workers of the group. `numbers`: the
+    messages of users; None: no source of them."""
     record = ("use: sink.record, size: 1, dispatcher: blocking, remove: {timeout: 1h},"
               " args: {path: RECORD, batch: 1}")
     return (BLOCKING + "sources:\n  never: {use: gen.forever, to: sink, rate: 1/d}\n" +
-            source("some", numbers, "users") + source("few", range(100, 102), "keepers") +
+            (source("some", numbers, "users") if numbers else "") +
+            source("few", range(100, 102), "keepers") +
             "pools:\n  sink: {use: sink.null, size: 1}\n" + holders("users", USERS, False) +
             holders("keepers", KEEPERS, keep) +
             f"  db:\n    route: least_loaded\n    lease: {lease}\n    members:\n" +
@@ -172,8 +174,9 @@ def group(numbers, names, keep, lease="{timeout: 1h, queue: 12}"):
 def a_group_over_reloads(host):
     """Takers of a group wait until one of its pools has a free worker, also one that a reload adds.
     A pool that a reload removes keeps its leased worker until the return."""
-    host.start(group(range(40), "ab", True))
+    host.start(group(None, "ab", True))
     host.until(lambda: host.pool("db")["leases"]["leased"] == KEEPERS, "nobody keeps a worker")
+    host.reload("reloaded", group(range(40), "ab", True))
     host.until(lambda: host.pool("db")["leases"]["waiting"] == USERS, "the users do not wait")
     answer = host.reload("reloaded", group(range(40), "abc", True))
     host.check([step["path"] for step in answer["steps"]] == ["pools.db/c"], f"{answer}")
