@@ -327,6 +327,19 @@ static bool is_present(const struct dead_file *file, const char *path)
     return file->figures.path && strcmp(file->figures.path, path) == 0;
 }
 
+/* False: there is no thread. */
+static bool start(struct dead_file *file)
+{
+    bool started;
+
+    pthread_mutex_lock(&file->lock);
+    if (!file->started)
+        file->started = pthread_create(&file->thread, NULL, run, file) == 0;
+    started = file->started;
+    pthread_mutex_unlock(&file->lock);
+    return started;
+}
+
 int dead_file_prepare(struct dead_file *file, const struct settings *settings,
                       struct report *report, struct dead_output **out_output)
 {
@@ -338,9 +351,7 @@ int dead_file_prepare(struct dead_file *file, const struct settings *settings,
     *out_output = NULL;
     if (!path || is_present(file, path))
         return 0;
-    if (!file->started)
-        file->started = pthread_create(&file->thread, NULL, run, file) == 0;
-    if (!file->started)
+    if (!start(file))
         return WEIR_ENOMEM;
     error = dead_output_open(path, out_output);
     if (error == 0) {
