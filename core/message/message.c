@@ -130,9 +130,9 @@ void message_set_label(struct message *message, size_t size, const char *label)
 
 const char *message_label(const struct message *message)
 {
-    if (message->public.reserved & MESSAGE_JOINED)
-        return join_label(message);
-    return message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : "";
+    if (message->public.reserved & MESSAGE_LABELLED)
+        return label_slot(message);
+    return message->public.reserved & MESSAGE_JOINED ? join_label(message) : "";
 }
 
 /* --- notices ---------------------------------------------------------------------------------- */
