@@ -82,35 +82,6 @@ static void drop_blob(struct message *message)
     message->public.size = 0;
 }
 
-/* Copies the message with its payload. */
-static struct message *copy_payload(struct cache *cache, const struct message *message)
-{
-    struct message *copy;
-
-    if (message->public.reserved & MESSAGE_BLOB)
-        return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
-    copy = message_create(cache, message->public.tag, message->public.size);
-    if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
-        memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
-        copy->public.reserved |= MESSAGE_COUNTED;
-    }
-    if (copy && message->public.size > 0)
-        memcpy(copy->public.data, message->public.data, message->public.size);
-    return copy;
-}
-
-struct message *message_copy(struct cache *cache, const struct message *message)
-{
-    struct message *copy = copy_payload(cache, message);
-
-    if (!copy)
-        return NULL;
-    copy->public.key = message->public.key;
-    copy->public.from = message->public.from;
-    copy->public.kind = message->public.kind;
-    return copy;
-}
-
 /* --- labels ---------------------------------------------------------------------------------- */
 
 static char *label_slot(const struct message *message)
@@ -130,9 +101,44 @@ void message_set_label(struct message *message, size_t size, const char *label)
 
 const char *message_label(const struct message *message)
 {
-    if (message->public.reserved & MESSAGE_JOINED)
-        return join_label(message);
-    return message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : "";
+    if (message->public.reserved & MESSAGE_LABELLED)
+        return label_slot(message);
+    return message->public.reserved & MESSAGE_JOINED ? join_label(message) : "";
+}
+
+/* --- copies ---------------------------------------------------------------------------------- */
+
+/* Copies the message with its payload and its label. */
+static struct message *copy_payload(struct cache *cache, const struct message *message)
+{
+    const bool is_labelled = message->public.reserved & MESSAGE_LABELLED;
+    struct message *copy;
+
+    if (message->public.reserved & MESSAGE_BLOB)
+        return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
+    copy = message_create(cache, message->public.tag,
+                          message->public.size + (is_labelled ? MESSAGE_LABEL_MAX : 0));
+    if (copy && is_labelled)
+        message_set_label(copy, message->public.size, label_slot(message));
+    if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
+        memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
+        copy->public.reserved |= MESSAGE_COUNTED;
+    }
+    if (copy && message->public.size > 0)
+        memcpy(copy->public.data, message->public.data, message->public.size);
+    return copy;
+}
+
+struct message *message_copy(struct cache *cache, const struct message *message)
+{
+    struct message *copy = copy_payload(cache, message);
+
+    if (!copy)
+        return NULL;
+    copy->public.key = message->public.key;
+    copy->public.from = message->public.from;
+    copy->public.kind = message->public.kind;
+    return copy;
 }
 
 /* --- notices ---------------------------------------------------------------------------------- */

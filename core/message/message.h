@@ -50,7 +50,7 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
  * payload has `size` bytes. A label that is too long is cut. Borrows the label. */
 void message_set_label(struct message *message, size_t size, const char *label);
 
-/* Its own label, or that of the join that it belongs to; "" without one. Lives as long as the
+/* Its own label, or else that of the join that it belongs to; "" without one. Lives as long as the
  * message. */
 const char *message_label(const struct message *message);
 

@@ -254,8 +254,9 @@ static inline struct weir_message *weir_message_new(struct weir_self *self,
 }
 
 /* As weir_message_new, with a text for people that names the piece of work: at most 189 bytes, the
- * rest is cut off. The dead letter of the message has it behind its detail, and so have those of
- * messages that join its origin. The receiver does not see it. Borrows the label. Since 1.1. */
+ * rest is cut off. The dead letter of the message has the label behind its detail, and so have the
+ * dead letters of messages without a label that join its origin. The receiver does not see the
+ * label. Borrows the label. Since 1.1. */
 static inline struct weir_message *weir_message_new_labelled(struct weir_self *self,
                                                              const struct weir_tag *tag,
                                                              size_t size, const char *label)

@@ -217,6 +217,33 @@ static void test_dead_letters_have_the_label(void)
     }
 }
 
+static int emit_labelled(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    const struct order order = { .act = refuse, .id = 20 };
+    struct weir_message *sent = weir_message_new_labelled(self, NULL, sizeof order, "part 3");
+
+    (void)probe;
+    (void)message;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sent);
+    memcpy(sent->data, &order, sizeof order);
+    CU_ASSERT_EQUAL(weir_emit(self, 0, sent), 0);
+    return WEIR_DONE;
+}
+
+static void test_joined_message_keeps_its_own_label(void)
+{
+    struct dead_letter letter = { .detail = "" };
+    struct fixture f;
+
+    begin(&f, 1, 16, WEIR_FULL_WAIT);
+    send_first(&f, emit_labelled, 7);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.home, TOLD + 7, 1));
+    CU_ASSERT_EQUAL(dead_letters_read(&f.second_pool->dead, &letter, 1), 1);
+    CU_ASSERT_STRING_EQUAL(letter.detail, "not mine; part 3");
+    finish(&f);
+}
+
 static int emit_detached(struct weir_self *self, struct probe *probe,
                          const struct weir_message *message)
 {
@@ -526,6 +553,7 @@ int main(void)
         { "emitted", test_origin_waits_for_what_was_emitted },
         { "dead", test_one_dead_message_makes_the_outcome_dead },
         { "label", test_dead_letters_have_the_label },
+        { "own label", test_joined_message_keeps_its_own_label },
         { "detached", test_origin_does_not_wait_for_a_detached_message },
         { "retried", test_message_from_which_others_came_is_retried_in_place },
         { "refused", test_refused_message_does_not_count },

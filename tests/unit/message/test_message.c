@@ -200,6 +200,30 @@ static void test_label_does_not_touch_the_payload(void)
     cache_finish(&cache);
 }
 
+/* With and without a payload. */
+static void test_copy_has_the_label(void)
+{
+    struct cache cache;
+
+    cache_init(&cache);
+    for (size_t size = 0; size < 200; size++) {
+        struct message *message = message_create(&cache, NULL, size + MESSAGE_LABEL_MAX);
+        struct message *copy;
+
+        message_set_label(message, size, "piece 7");
+        if (size > 0)
+            memset(message->public.data, 'x', size);
+        copy = message_copy(&cache, message);
+        message_destroy(&cache, message);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+        CU_ASSERT_EQUAL(copy->public.size, size);
+        CU_ASSERT_TRUE(size == 0 || ((const char *)copy->public.data)[size - 1] == 'x');
+        CU_ASSERT_STRING_EQUAL(message_label(copy), "piece 7");
+        message_destroy(&cache, copy);
+    }
+    cache_finish(&cache);
+}
+
 static void test_long_label_is_cut(void)
 {
     struct cache cache;
@@ -250,6 +274,7 @@ int main(void)
         { "prepend", test_prepended_message_comes_first },
         { "remove", test_removed_message_leaves_the_rest_in_order },
         { "label", test_label_does_not_touch_the_payload },
+        { "copied label", test_copy_has_the_label },
         { "long label", test_long_label_is_cut },
         { "notice", test_notice_has_no_label },
         CU_TEST_INFO_NULL,
