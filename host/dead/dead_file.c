@@ -11,6 +11,8 @@
 
 #define COMPONENT "dead_letters"
 #define AGAIN_MS 1000u
+/* Until the next attempt to report the end of a batch to the runtime. */
+#define REPORT_AGAIN_NS 10000000
 
 /* Records that are written together. */
 struct batch {
@@ -214,14 +216,13 @@ static void pause_locked(struct dead_file *file)
         in_time = pthread_cond_timedwait(&file->changed, &file->lock, &until) == 0;
 }
 
-static int report_locked(struct dead_file *file, uint64_t last, bool is_stored)
+/* Tries again until there is memory, or a free executor. */
+static void report_locked(struct dead_file *file, uint64_t last, bool is_stored)
 {
-    int status;
-
     pthread_mutex_unlock(&file->lock);
-    status = runtime_stored(file->runtime, last, is_stored);
+    while (runtime_stored(file->runtime, last, is_stored) != 0)
+        (void)nanosleep(&(struct timespec){ .tv_nsec = REPORT_AGAIN_NS }, NULL);
     pthread_mutex_lock(&file->lock);
-    return status;
 }
 
 /* The batch has ended, stored or not. */
@@ -233,8 +234,7 @@ static void end_batch_locked(struct dead_file *file, bool is_stored)
         file->loses = false;
     else
         lose_locked(file, batch->count);
-    while (report_locked(file, batch->last, is_stored) != 0)
-        pause_locked(file);
+    report_locked(file, batch->last, is_stored);
     atomic_fetch_sub_explicit(&file->pending, batch->text.size, memory_order_relaxed);
     if (batch->text.capacity > 2 * (size_t)DEAD_FILE_BUFFER) {
         free(batch->text.bytes);
