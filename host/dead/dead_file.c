@@ -11,8 +11,6 @@
 
 #define COMPONENT "dead_letters"
 #define AGAIN_MS 1000u
-/* Until the next attempt to report the end of a batch to the runtime. */
-#define REPORT_AGAIN_NS 10000000
 
 /* Records that are written together. */
 struct batch {
@@ -205,24 +203,44 @@ static bool is_changed_locked(const struct dead_file *file)
 
 /* --- the thread: writing -------------------------------------------------------------------- */
 
-static void pause_locked(struct dead_file *file)
+static bool wait_until_locked(struct dead_file *file, const struct timespec *until)
+{
+    return pthread_cond_timedwait(&file->changed, &file->lock, until) == 0;
+}
+
+static struct timespec time_of_next_attempt(void)
 {
     struct timespec until;
-    bool in_time = true;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += AGAIN_MS / 1000;
-    while (in_time && !is_changed_locked(file))
-        in_time = pthread_cond_timedwait(&file->changed, &file->lock, &until) == 0;
+    return until;
 }
 
-/* Tries again until there is memory, or a free executor. */
+static void pause_locked(struct dead_file *file)
+{
+    const struct timespec until = time_of_next_attempt();
+    bool in_time = true;
+
+    while (in_time && !is_changed_locked(file))
+        in_time = wait_until_locked(file, &until);
+}
+
+/* Tries again until there is memory, or a free executor. A change ends one wait early, and not the
+ * next ones. */
 static void report_locked(struct dead_file *file, uint64_t last, bool is_stored)
 {
-    pthread_mutex_unlock(&file->lock);
-    while (runtime_stored(file->runtime, last, is_stored) != 0)
-        (void)nanosleep(&(struct timespec){ .tv_nsec = REPORT_AGAIN_NS }, NULL);
-    pthread_mutex_lock(&file->lock);
+    int status;
+
+    do {
+        const struct timespec until = time_of_next_attempt();
+
+        pthread_mutex_unlock(&file->lock);
+        status = runtime_stored(file->runtime, last, is_stored);
+        pthread_mutex_lock(&file->lock);
+        if (status != 0)
+            (void)wait_until_locked(file, &until);
+    } while (status != 0);
 }
 
 /* The batch has ended, stored or not. */
