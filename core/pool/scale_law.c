@@ -39,10 +39,10 @@ static uint64_t step(const struct scale_law *law, const struct scale_figures *fi
 /* As many workers as it lacks, regardless of the maximum. */
 static uint64_t growth(const struct scale_law *law, const struct scale_figures *figures)
 {
-    if (figures->target == 0)
-        return figures->waiting > 0;
     if (law->wait_ns == 0)
         return demand(figures);
+    if (figures->target == 0)
+        return figures->waiting > 0;
     return has_waited(law, figures) ? step(law, figures) : 0;
 }
 

@@ -144,6 +144,9 @@ static void test_on_demand_each_message_without_a_worker_starts_one(void)
                                      .shrunk_ns = UINT64_MAX };
 
     expect(&on_demand, figures, 1, SCALE_DEMAND);
+    figures.waiting = 2; /* also when it has no worker */
+    expect(&on_demand, figures, 2, SCALE_DEMAND);
+    figures.waiting = 1;
     figures.target = 1;
     figures.pending = 1; /* it opens */
     expect(&on_demand, figures, 1, SCALE_STAYS);
