@@ -276,6 +276,9 @@ void request_answer(struct runtime *runtime, struct executor *executor, struct m
 {
     weir_pid requester = request->public.from;
 
+    /* A worker that stops since the time is over has not rejected the request. */
+    if (status == WEIR_EREJECTED && is_over(request, executor_time(executor)))
+        status = WEIR_ETIMEOUT;
     if (requester == 0) {
         if (!external_requests_answer(runtime->external_requests, request->reference, status, NULL,
                                       detail))

@@ -5,11 +5,13 @@
  * Method: a pool that sends requests and a pool that replies, on one thread and on two; answers
  * become notes. The clock stands still until the test moves it.
  */
+#include "face/messages.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
 #define ANSWERED 2000u /* a note: ANSWERED - status */
 #define TIMEOUT_MS 100
+#define TIMEOUT_LONG_MS 600000
 
 struct fixture {
     struct rig rig;
@@ -519,12 +521,50 @@ static void test_handler_sees_how_long_the_answer_is_wanted(void)
     finish(&f);
 }
 
+/* A command that is stopped because its result is not wanted any more. */
+static int reject_too_late(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+
+    rig_advance(&f->rig, TIMEOUT_LONG_MS + 1);
+    (void)weir_now_ms(self);
+    CU_ASSERT_FALSE(weir_is_wanted(self, message));
+    return WEIR_REJECT;
+}
+
+static bool has_one_rejected(void *context)
+{
+    return rig_dead(context, DEAD_REJECTED) == 1;
+}
+
+/* The thread asks for the answer when the worker has settled the request. */
+static void test_request_that_is_rejected_since_it_is_late_gets_timeout(void)
+{
+    struct weir_answer answer = WEIR_ANSWER;
+    struct request_options options = { .timeout_ms = TIMEOUT_LONG_MS };
+    struct weir_message *message;
+    struct fixture f;
+    uint64_t reference;
+
+    begin(&f, 1, 16);
+    options.to = f.answerers->pid;
+    message = runtime_message_new(f.rig.runtime, NULL, sizeof(struct order));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    *(struct order *)message->data = (struct order){ .act = reject_too_late, .id = 1 };
+    CU_ASSERT_EQUAL(runtime_request(f.rig.runtime, &options, message, &reference), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_rejected, f.answerers));
+    CU_ASSERT_EQUAL(runtime_await(f.rig.runtime, reference, &answer), WEIR_ETIMEOUT);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "one thread", test_request_on_one_thread_gets_its_reply },
         { "two threads", test_request_on_two_threads_gets_its_reply },
         { "no reply", test_request_handled_without_reply_gets_noreply },
+        { "rejected late", test_request_that_is_rejected_since_it_is_late_gets_timeout },
         { "rejected", test_rejected_request_gets_rejected },
         { "long reason", test_reason_longer_than_the_question_is_reported_whole },
         { "crashed", test_crashed_request_gets_crashed_with_the_reason },
