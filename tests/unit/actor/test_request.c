@@ -5,6 +5,8 @@
  * Method: a pool that sends requests and a pool that replies, on one thread and on two; answers
  * become notes. The clock stands still until the test moves it.
  */
+#include <stdlib.h>
+
 #include "face/messages.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -550,7 +552,8 @@ static void test_request_that_is_rejected_since_it_is_late_gets_timeout(void)
     begin(&f, 1, 16);
     options.to = f.answerers->pid;
     message = runtime_message_new(f.rig.runtime, NULL, sizeof(struct order));
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    if (!message)
+        abort();
     *(struct order *)message->data = (struct order){ .act = reject_too_late, .id = 1 };
     CU_ASSERT_EQUAL(runtime_request(f.rig.runtime, &options, message, &reference), 0);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_one_rejected, f.answerers));
