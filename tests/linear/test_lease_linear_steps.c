@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "linear/lease_subject.h"
-#include "storm/fibers.h"
+#include "storm/fiber_executor.h"
 
 #define THREADS 3u
 #define ROUNDS 30u
@@ -30,7 +30,6 @@ struct trial {
     struct fibers *fibers;
     struct lease_subject subject;
     uint64_t now_ns;
-    uint64_t yields; /* at the last wake-up of all */
     uint32_t round;
     uint32_t callers;
     bool is_closed;
@@ -47,16 +46,6 @@ static void advance(void *context, uint64_t ms)
 }
 
 /* --- fibers ----------------------------------------------------------------------------------- */
-
-static void run_executor(void *context)
-{
-    for (;;) {
-        if (executor_step(context))
-            fibers_yield();
-        else
-            fibers_rest();
-    }
-}
 
 static void run_caller(void *context)
 {
@@ -80,20 +69,9 @@ static void run_close(void *context)
     fibers_yield();
 }
 
-/* Until no fiber can go on; one may have rested after the event that it waits for, so all look once
- * more. False: that never comes. */
 static bool comes_to_rest(struct trial *trial)
 {
-    fibers_rouse(trial->fibers);
-    for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
-        if (fibers_step(trial->fibers))
-            continue;
-        if (trial->yields == fibers_yields(trial->fibers))
-            return true;
-        trial->yields = fibers_yields(trial->fibers);
-        fibers_rouse(trial->fibers);
-    }
-    return false;
+    return fibers_come_to_rest(trial->fibers, STEPS_MAX);
 }
 
 /* --- one history ------------------------------------------------------------------------------ */
@@ -108,7 +86,7 @@ static void begin(struct trial *trial, uint64_t seed)
         runtime_add_dispatcher(trial->runtime, "default", THREADS, NULL, &trial->dispatcher) != 0)
         abort();
     for (uint32_t i = 0; i < THREADS; i++)
-        fibers_add(trial->fibers, run_executor, dispatcher_executor(trial->dispatcher, i),
+        fibers_add(trial->fibers, fiber_executor, dispatcher_executor(trial->dispatcher, i),
                    1 + fibers_draw(trial->fibers, 4));
     fibers_preempt_steps(trial->fibers, steps_between[fibers_draw(trial->fibers, 4)]);
 }

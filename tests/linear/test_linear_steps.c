@@ -15,7 +15,7 @@
 
 #include "linear/linear.h"
 #include "linear/subject.h"
-#include "storm/fibers.h"
+#include "storm/fiber_executor.h"
 
 #define STEPS_MAX 1000000u /* of one seed: more means an endless loop */
 
@@ -46,16 +46,6 @@ static void step_aside(void *context)
 {
     (void)context;
     fibers_may_yield();
-}
-
-static void run_executor(void *context)
-{
-    for (;;) {
-        if (executor_step(context))
-            fibers_yield();
-        else
-            fibers_rest();
-    }
 }
 
 static void run_caller(void *context)
@@ -136,7 +126,7 @@ static void begin(struct trial *trial, uint64_t seed)
         struct executor *executor = dispatcher_executor(trial->dispatcher, i);
 
         executor->random = seed * SUBJECT_THREADS + i + 1; /* not from its address in memory */
-        fibers_add(trial->fibers, run_executor, executor, 1 + fibers_draw(trial->fibers, 4));
+        fibers_add(trial->fibers, fiber_executor, executor, 1 + fibers_draw(trial->fibers, 4));
     }
     fibers_preempt_steps(trial->fibers, steps_between[fibers_draw(trial->fibers, 4)]);
 }

@@ -275,6 +275,22 @@ uint64_t fibers_yields(const struct fibers *fibers)
     return fibers->yields;
 }
 
+bool fibers_come_to_rest(struct fibers *fibers, uint32_t steps_max)
+{
+    uint64_t yields = fibers->yields;
+
+    fibers_rouse(fibers);
+    for (uint32_t steps = 0; steps < steps_max; steps++) {
+        if (fibers_step(fibers))
+            continue;
+        if (yields == fibers->yields)
+            return true;
+        yields = fibers->yields;
+        fibers_rouse(fibers);
+    }
+    return false;
+}
+
 uint32_t fibers_left(const struct fibers *fibers)
 {
     uint32_t left = 0;

@@ -42,6 +42,10 @@ void fibers_rouse(struct fibers *fibers);
 /* The number of calls of fibers_yield: it is constant when nothing happens any more. */
 uint64_t fibers_yields(const struct fibers *fibers);
 
+/* Steps until no fiber can go on. One may have rested after the event that it waits for, so all
+ * look once more. False: after `steps_max` steps they still go on. */
+bool fibers_come_to_rest(struct fibers *fibers, uint32_t steps_max);
+
 /* The number of fibers that have not ended. */
 uint32_t fibers_left(const struct fibers *fibers);
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storm/fibers.h"
+#include "storm/fiber_executor.h"
 #include "storm/walk.h"
 #include "storm/world.h"
 
@@ -89,16 +89,6 @@ static void note(void *context, uint64_t what)
 }
 
 /* --- fibers --------------------------------------------------------------------------------- */
-
-static void run_executor(void *context)
-{
-    for (;;) {
-        if (executor_step(context))
-            fibers_yield();
-        else
-            fibers_rest();
-    }
-}
 
 static void run_agent(void *context)
 {
@@ -224,7 +214,7 @@ static void add_all(struct simulation *simulation)
         struct dispatcher *dispatcher = simulation->world.dispatchers[i];
 
         for (uint32_t j = 0; j < dispatcher_slot_count(dispatcher); j++)
-            fibers_add(simulation->fibers, run_executor, dispatcher_executor(dispatcher, j),
+            fibers_add(simulation->fibers, fiber_executor, dispatcher_executor(dispatcher, j),
                        executors);
     }
     for (uint32_t i = 0; i < WORLD_SENDERS; i++)

@@ -21,7 +21,7 @@
 #include "actor/send.h"
 #include "pool/change.h"
 #include "runtime.h"
-#include "storm/fibers.h"
+#include "storm/fiber_executor.h"
 
 #include <weir/plugin.h>
 
@@ -44,7 +44,6 @@ struct trial {
     bool has_emitted;
     bool is_free;    /* the members may go on */
     uint32_t copies; /* that members have handled */
-    uint64_t yields; /* at the last wake-up of all */
 };
 
 /* --- the workers ------------------------------------------------------------------------------ */
@@ -106,16 +105,6 @@ static uint64_t now_ns(void *context)
     return 1;
 }
 
-static void run_executor(void *context)
-{
-    for (;;) {
-        if (executor_step(context))
-            fibers_yield();
-        else
-            fibers_rest();
-    }
-}
-
 static void run_release(void *context)
 {
     ((struct trial *)context)->is_free = true;
@@ -153,19 +142,10 @@ static void run_changes(void *context)
     }
 }
 
-/* Until no fiber can go on; one may have rested after the event that it waits for, so all look once
- * more. */
 static void come_to_rest(struct trial *trial)
 {
-    fibers_rouse(trial->fibers);
-    for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
-        if (fibers_step(trial->fibers))
-            continue;
-        if (trial->yields == fibers_yields(trial->fibers))
-            return;
-        trial->yields = fibers_yields(trial->fibers);
-        fibers_rouse(trial->fibers);
-    }
+    if (fibers_come_to_rest(trial->fibers, STEPS_MAX))
+        return;
     (void)fprintf(stderr, "wrong: it never comes to rest, seed %" PRIu64 "\n", trial->seed);
     exit(1);
 }
@@ -209,7 +189,7 @@ static void begin(struct trial *trial, uint64_t seed)
         struct executor *executor = dispatcher_executor(trial->dispatcher, i);
 
         executor->random = seed * THREADS + i + 1; /* not from its address in memory */
-        fibers_add(trial->fibers, run_executor, executor, 1 + fibers_draw(trial->fibers, 4));
+        fibers_add(trial->fibers, fiber_executor, executor, 1 + fibers_draw(trial->fibers, 4));
     }
     fibers_preempt_steps(trial->fibers, steps_between[fibers_draw(trial->fibers, 4)]);
 }

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/send.h"
 #include "actor/source.h"
 #include "pool/settings.h"
 #include "unit/host/suite.h"
-#include "unit/support/rig.h"
+#include "unit/support/job.h"
 
 #define TOLD 1000u /* a note: TOLD + token */
 #define STORM 4000u
@@ -48,36 +47,12 @@ static void settled(struct weir_self *self, void *state, const struct weir_outco
     probe_note(probe, TOLD + outcome->token);
 }
 
-/* An order of which `send_job` sends the inner one, with this worker as its origin. */
-struct job {
-    struct order order;
-    struct order inner;
-    weir_pid to;
-};
-
-static int send_job(struct weir_self *self, struct probe *probe, const struct weir_message *message)
-{
-    const struct job *job = message->data;
-    struct weir_message *sent = weir_message_new_labelled(self, NULL, sizeof job->inner, "piece 7");
-
-    (void)probe;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(sent);
-    memcpy(sent->data, &job->inner, sizeof job->inner);
-    CU_ASSERT_EQUAL(weir_set_origin(self, sent, job->inner.id), 0);
-    CU_ASSERT_EQUAL(weir_send(self, job->to, sent), 0);
-    return WEIR_DONE;
-}
-
 static void send_first(struct fixture *f, probe_act *act, uint64_t id)
 {
-    struct job job = { { .act = send_job }, { .act = act, .id = id }, f->first_pool->pid };
-    struct executor *executor = runtime_enter(f->rig.runtime);
-    struct message *message = message_create(&executor->cache, NULL, sizeof job);
-
-    memcpy(message->public.data, &job, sizeof job);
-    CU_ASSERT_EQUAL(send_message(f->rig.runtime, executor, f->home_pool->pid, WEIR_NORMAL, message),
-                    0);
-    runtime_leave(executor);
+    job_send(&f->rig, (struct job){ .by = f->home_pool->pid,
+                                    .to = f->first_pool->pid,
+                                    .order = { .act = act, .id = id },
+                                    .label = "piece 7" });
 }
 
 static struct pool *stage(struct rig *rig, struct probe *probe, const char *path, weir_pid to,
