@@ -8,6 +8,7 @@
 #include <weir/status.h>
 
 #include "dispatch/doze.h"
+#include "dispatch/wake.h"
 
 static bool is_power_of_two(uint32_t n)
 {
@@ -211,7 +212,7 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
     }
     atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
     /* A thread may have left its senders to this one: see stand_back in executor.c. */
-    dispatcher_notify(dispatcher);
+    wake_any(dispatcher);
     reader_finish(&executor->reader);
     executor->left = true;
     return WEIR_ENOMEM;
@@ -220,7 +221,7 @@ static int start_thread_locked(struct dispatcher *dispatcher, struct executor *e
 static void kick_all(struct dispatcher *dispatcher, uint32_t first)
 {
     for (uint32_t i = first, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        executor_wake(dispatcher->executors[i], EXECUTOR_KICKED);
+        wake_thread(dispatcher->executors[i], WAKE_KICKED);
 }
 
 static void set_count_locked(struct dispatcher *dispatcher, uint32_t threads)

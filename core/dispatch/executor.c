@@ -11,6 +11,7 @@
 #include "dispatch/rest.h"
 #include "dispatch/schedulable.h"
 #include "dispatch/theft.h"
+#include "dispatch/wake.h"
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
 #define GLOBAL_BATCH 16    /* taken at once: one lock for this many turns */
@@ -61,7 +62,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->cache.share.memory = dispatcher ? dispatcher->options.memory : NULL;
     spawn_deque_init(&executor->spawned);
     pace_init(&executor->pace, executor->now_ns);
-    atomic_init(&executor->pressed_beat, present_beat(executor) - THEFT_PRESSED_BEATS);
+    atomic_init(&executor->pressed_beat, present_beat(executor) - PRESS_BEATS);
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
     executor->can_be_raided = dispatcher && barrier_register();
@@ -71,8 +72,8 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     executor->random = first_random(executor);
     if (status != 0 || !dispatcher)
         return status;
-    executor->sightings = calloc(IDLE_THREADS_MAX, sizeof *executor->sightings);
-    return executor->sightings ? 0 : WEIR_ENOMEM;
+    executor->notes = calloc(IDLE_THREADS_MAX, sizeof *executor->notes);
+    return executor->notes ? 0 : WEIR_ENOMEM;
 }
 
 void executor_finish(struct executor *executor)
@@ -80,7 +81,7 @@ void executor_finish(struct executor *executor)
     reader_finish(&executor->reader);
     cache_finish(&executor->cache);
     pthread_mutex_destroy(&executor->offline_lock);
-    free(executor->sightings);
+    free(executor->notes);
 }
 
 uint64_t executor_look_at_clock(struct executor *executor)
@@ -97,28 +98,20 @@ uint64_t executor_time(struct executor *executor)
     return executor->now_ns;
 }
 
-void executor_wake(struct executor *executor, uint32_t bits)
-{
-    atomic_fetch_or_explicit(&executor->token, bits, memory_order_seq_cst);
-    futex_wake(&executor->token);
-}
-
-void dispatcher_notify(struct dispatcher *dispatcher)
-{
-    uint32_t picked = idle_pick(&dispatcher->idle);
-
-    if (picked != IDLE_NOBODY)
-        executor_wake(dispatcher->executors[picked], EXECUTOR_WOKEN);
-}
-
 /* --- putting work in ------------------------------------------------------------------------ */
+
+/* Wakes a thread when it should take a share of the queued actors. */
+static void share(struct executor *executor)
+{
+    if (theft_is_worth(executor))
+        wake_any(executor->dispatcher);
+}
 
 static void push_ring(struct executor *executor, struct schedulable *schedulable)
 {
     if (!ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    if (theft_is_worth(executor))
-        dispatcher_notify(executor->dispatcher);
+    share(executor);
 }
 
 void executor_submit_any(struct executor *executor, struct dispatcher *dispatcher,
@@ -128,7 +121,7 @@ void executor_submit_any(struct executor *executor, struct dispatcher *dispatche
 
     if (!executor_is_home(executor, dispatcher)) {
         global_queue_push(&dispatcher->global, schedulable);
-        dispatcher_notify(dispatcher);
+        wake_any(dispatcher);
         return;
     }
     /* [L1] release: a raider sees the actor's state; acquire for the actor that is replaced. */
@@ -143,7 +136,7 @@ void executor_submit_behind(struct executor *executor, struct dispatcher *dispat
     bool is_own = executor_is_home(executor, dispatcher);
 
     if (is_own)
-        executor_press(executor);
+        press_begin(executor);
     if (is_own && ring_count(&executor->ring) > 0)
         push_ring(executor, schedulable);
     else
@@ -154,7 +147,7 @@ void executor_submit_spawned(struct executor *executor, struct dispatcher *dispa
                              struct schedulable *schedulable)
 {
     if (executor_is_home(executor, dispatcher) && spawn_deque_push(&executor->spawned, schedulable))
-        dispatcher_notify(dispatcher);
+        share(executor);
     else
         executor_submit(executor, dispatcher, schedulable);
 }
@@ -350,13 +343,7 @@ static bool anything_to_do(struct executor *executor)
 static void notify_of_more(struct dispatcher *dispatcher)
 {
     if (global_queue_count(&dispatcher->global) > 0 || theft_is_work_waiting(dispatcher))
-        dispatcher_notify(dispatcher);
-}
-
-static void wait_for_token(struct executor *executor)
-{
-    while (!(atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst) & EXECUTOR_WOKEN))
-        futex_wait(&executor->token, 0, UINT64_MAX);
+        wake_any(dispatcher);
 }
 
 /* Ends a sleep that no other thread has ended; after it, this thread counts as searching. */
@@ -364,7 +351,7 @@ static void leave_parking(struct executor *executor)
 {
     /* Picked at the same time: waits for the token, so that it does not end a later sleep. */
     if (!idle_unpark_self(&executor->dispatcher->idle, executor->index))
-        wait_for_token(executor);
+        wake_await(executor);
 }
 
 /* Sleeps until picked, or until this thread is to end. */
@@ -373,7 +360,7 @@ static void sleep_until_picked(struct executor *executor)
     for (;;) {
         uint32_t token = atomic_exchange_explicit(&executor->token, 0, memory_order_seq_cst);
 
-        if (token & EXECUTOR_WOKEN)
+        if (token & WAKE_PICKED)
             return;
         if (is_to_end(executor)) {
             leave_parking(executor);
@@ -423,8 +410,8 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
 
     if (goes_behind || !ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    if (!is_alone && theft_is_worth(executor))
-        dispatcher_notify(executor->dispatcher);
+    if (!is_alone)
+        share(executor);
 }
 
 /* Counts refused turns in a row. Out of line: seldom. */

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "dispatch/layout.h"
+#include "dispatch/press.h"
 #include "dispatch/put_offline.h"
 
 struct schedulable;
@@ -43,9 +44,6 @@ struct executor *executor_of_this_thread(void);
  * if there is work. False: there was no work, and reclamation does not wait for this executor.
  */
 bool executor_step(struct executor *executor);
-
-/* Wakes one parked thread of a dispatcher, unless one searches already. Any thread. */
-void dispatcher_notify(struct dispatcher *dispatcher);
 
 /* Owner. */
 static inline bool executor_is_in_turn(const struct executor *executor)
@@ -81,24 +79,13 @@ static inline void executor_submit(struct executor *executor, struct dispatcher 
         executor_submit_any(executor, dispatcher, schedulable);
 }
 
-/* Notes that a sender of this thread lacks room, or gets some: its messages and those of its
- * receiver belong on one thread, unless their handlers take long (theft.h). Owner, in a turn. */
-static inline void executor_press(struct executor *executor)
-{
-    /* Relaxed, all: a guess of thieves, written once a beat at most. */
-    uint32_t beat = atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed);
-
-    if (atomic_load_explicit(&executor->pressed_beat, memory_order_relaxed) != beat)
-        atomic_store_explicit(&executor->pressed_beat, beat, memory_order_relaxed);
-}
-
 /* Ends the turn after its present message, because the running actor was refused for want of room:
  * actors that could make room, perhaps on this thread, run first. */
 static inline void executor_give_way(struct executor *executor)
 {
     executor->budget = 0;
     executor->gave_way = true;
-    executor_press(executor);
+    press_begin(executor);
 }
 
 /* As executor_submit, for an actor that waited for room: it runs after the actors that this thread
@@ -152,11 +139,5 @@ static inline uint64_t executor_random(struct executor *executor)
     x ^= x << 17;
     return executor->random = x;
 }
-
-/* Wakes a thread that parks. `bits`: EXECUTOR_WOKEN or EXECUTOR_KICKED. Any thread. */
-void executor_wake(struct executor *executor, uint32_t bits);
-
-#define EXECUTOR_WOKEN 1u  /* picked by idle_pick: search */
-#define EXECUTOR_KICKED 2u /* look at the deadlines again */
 
 #endif

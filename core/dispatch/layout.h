@@ -23,6 +23,7 @@
 #include "dispatch/ring.h"
 #include "dispatch/spawn_deque.h"
 #include "dispatch/stock.h"
+#include "dispatch/theft_note.h"
 #include "dispatch/timer.h"
 #include "face/runtime.h"
 #include "message/cache.h"
@@ -68,7 +69,8 @@ struct executor {
     uint32_t clock_beat; /* of dispatcher->beat, when the clock was read last */
     uint32_t spawned_runs;
     uint32_t lifo_runs;
-    struct ring_note *sightings; /* const; of the other threads, by index; NULL: outside thread */
+    struct theft_note *notes; /* const; of the other threads, by index; NULL: outside thread */
+    struct theft last_theft;
     struct futility futility;
     bool gave_way;    /* the turn; see executor_give_way */
     bool stands_back; /* left its work to the others: sleeps although it waits */
@@ -94,13 +96,14 @@ struct executor {
     _Atomic uint64_t users_ended;
     struct pace pace; /* of its turns */
 
-    /* written by the owner once a beat or more seldom; read by each thief in each search */
-    alignas(64) _Atomic uint32_t pressed_beat; /* of dispatcher->beat: see executor_press */
+    /* written once a beat or more seldom, by the owner or a thief; read by each thief in each
+     * search */
+    alignas(64) _Atomic uint32_t pressed_beat; /* of dispatcher->beat: see press.h */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
     pthread_mutex_t offline_lock;
 
-    alignas(64) _Atomic uint32_t token; /* futex: EXECUTOR_WOKEN, EXECUTOR_KICKED */
+    alignas(64) _Atomic uint32_t token; /* futex: WAKE_PICKED, WAKE_KICKED */
     struct ring ring;
     struct spawn_deque spawned;
 };

@@ -79,6 +79,21 @@ struct schedulable *spawn_deque_steal(struct spawn_deque *deque)
     return schedulable;
 }
 
+bool spawn_deque_aged(struct spawn_deque *deque, struct spawn_note *note, uint64_t now_ns,
+                      uint64_t age_ns)
+{
+    /* Relaxed: a guess, which a theft checks. */
+    uint32_t head = atomic_load_explicit(&deque->head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&deque->tail, memory_order_relaxed);
+    bool is_any = (int32_t)(tail - head) > 0;
+
+    if (!is_any || !note->is_any || note->eldest != head) {
+        *note = (struct spawn_note){ now_ns, head, is_any };
+        return false;
+    }
+    return now_ns - note->since_ns >= age_ns;
+}
+
 uint32_t spawn_deque_count(struct spawn_deque *deque)
 {
     uint32_t head = atomic_load_explicit(&deque->head, memory_order_relaxed);

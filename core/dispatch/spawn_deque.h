@@ -6,9 +6,9 @@
  * number of living actors grows with its depth, not with its width. Thieves take from the other
  * end, one at a time: the eldest, with all that it will spawn.
  *
- *            | push pop  | steal
- *   push pop |     X     |   -      X = the owner alone; - = any threads at once
- *   steal    |     -     |   -
+ *              | push pop  | steal aged
+ *   push pop   |     X     |     -       X = the owner alone; - = any threads at once
+ *   steal aged |     -     |     -
  */
 #ifndef DISPATCH_SPAWN_DEQUE_H
 #define DISPATCH_SPAWN_DEQUE_H
@@ -30,6 +30,13 @@ struct spawn_deque {
     _Atomic(struct schedulable *) slots[SPAWN_DEQUE_CAPACITY]; /* owner writes, all read */
 };
 
+/* An observation of another thread's deque. Zeroed: none yet. */
+struct spawn_note {
+    uint64_t since_ns;
+    uint32_t eldest; /* the index of the eldest at that time, if there is any */
+    bool is_any;
+};
+
 void spawn_deque_init(struct spawn_deque *deque);
 
 /* False when there is no room. */
@@ -47,6 +54,12 @@ struct schedulable *spawn_deque_pop(struct spawn_deque *deque);
 
 /* The eldest; NULL when there is none, or another was faster. */
 struct schedulable *spawn_deque_steal(struct spawn_deque *deque);
+
+/* True when the eldest was there when `note` was made, `age_ns` or more before `now_ns`. When
+ * another is the eldest now, or there is none, the function makes the note again. The note belongs
+ * to the calling thread. */
+bool spawn_deque_aged(struct spawn_deque *deque, struct spawn_note *note, uint64_t now_ns,
+                      uint64_t age_ns);
 
 /* Their number; of another thread's deque a guess. */
 uint32_t spawn_deque_count(struct spawn_deque *deque);

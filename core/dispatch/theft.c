@@ -2,34 +2,43 @@
 
 #include "dispatch/barrier.h"
 #include "dispatch/layout.h"
+#include "dispatch/press.h"
 
 /* the most that a thread can have queued */
 #define HAND_OVER_MAX (1 + RING_CAPACITY + SPAWN_DEQUE_CAPACITY)
 
-/* True when a sender of the thread lacked room lately. */
-static bool is_pressed(const struct executor *executor)
+static struct schedulable *steal_pressed(struct executor *executor, struct executor *victim)
 {
-    /* Relaxed, both: a guess. */
-    return atomic_load_explicit(&executor->dispatcher->beat, memory_order_relaxed) -
-               atomic_load_explicit(&executor->pressed_beat, memory_order_relaxed) <
-           THEFT_PRESSED_BEATS;
+    struct theft_note *note = &executor->notes[victim->index];
+    uint32_t aged = ring_aged(&victim->ring, &note->queued, executor->now_ns, THEFT_AGE_NS);
+    struct schedulable *taken = ring_steal(&victim->ring, &executor->ring, aged);
+
+    if (taken ||
+        !spawn_deque_aged(&victim->spawned, &note->spawned, executor->now_ns, THEFT_AGE_NS))
+        return taken;
+    return spawn_deque_steal(&victim->spawned);
 }
 
-/* How many entries of a victim's ring may be taken. */
-static uint32_t worth_taking(struct executor *executor, struct executor *victim)
+static struct schedulable *steal_any(struct executor *executor, struct executor *victim)
 {
-    if (!is_pressed(victim))
-        return RING_CAPACITY;
-    return ring_aged(&victim->ring, &executor->sightings[victim->index], executor->now_ns,
-                     THEFT_AGE_NS);
+    struct schedulable *taken = ring_steal(&victim->ring, &executor->ring, RING_CAPACITY);
+
+    if (taken)
+        return taken;
+    taken = spawn_deque_steal(&victim->spawned);
+    if (taken)
+        executor->last_theft = (struct theft){ victim, executor->now_ns };
+    return taken;
 }
 
-static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
+/* The thief has no more work. */
+static void judge_last_theft(struct executor *executor)
 {
-    struct schedulable *taken = ring_steal(&victim->ring, &executor->ring,
-                                           worth_taking(executor, victim));
+    struct theft last = executor->last_theft;
 
-    return taken ? taken : spawn_deque_steal(&victim->spawned);
+    executor->last_theft.victim = NULL;
+    if (last.victim && executor->now_ns - last.at_ns < THEFT_PAYS_NS)
+        press_begin(last.victim);
 }
 
 struct schedulable *theft_try(struct executor *executor, uint32_t first)
@@ -38,39 +47,42 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
     uint32_t count = dispatcher_slot_count(dispatcher);
     struct schedulable *taken = NULL;
 
+    judge_last_theft(executor);
     for (uint32_t i = 0; i < count && !taken; i++) {
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
 
         if (victim != executor)
-            taken = steal_from(executor, victim);
+            taken = press_lasts(victim) ? steal_pressed(executor, victim)
+                                        : steal_any(executor, victim);
     }
     if (taken)
         atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
     return taken;
 }
 
+static bool is_worth(struct executor *executor, uint64_t count)
+{
+    return press_lasts(executor) ? count * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS
+                                 : count > 0;
+}
+
 bool theft_is_worth(struct executor *executor)
 {
-    uint64_t count = ring_count(&executor->ring);
-
-    return is_pressed(executor) ? count * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS : count > 0;
+    return is_worth(executor, ring_count(&executor->ring)) ||
+           is_worth(executor, spawn_deque_count(&executor->spawned));
 }
 
-bool theft_has_waited(struct ring_note *note, struct executor *executor)
+bool theft_has_waited(struct theft_note *note, struct executor *executor)
 {
-    return ring_aged(&executor->ring, note, 0, 0) > 0;
-}
+    bool queued = ring_aged(&executor->ring, &note->queued, 0, 0) > 0;
 
-/* Any spawned actor counts: it may be the root of a tree. */
-static bool has_work_to_share(struct executor *executor)
-{
-    return spawn_deque_count(&executor->spawned) > 0 || theft_is_worth(executor);
+    return spawn_deque_aged(&executor->spawned, &note->spawned, 0, 0) || queued;
 }
 
 bool theft_is_work_waiting(struct dispatcher *dispatcher)
 {
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
-        if (has_work_to_share(dispatcher_executor(dispatcher, i)))
+        if (theft_is_worth(dispatcher_executor(dispatcher, i)))
             return true;
     return false;
 }

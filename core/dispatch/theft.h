@@ -3,15 +3,17 @@
  * is worth the move.
  *
  * An actor that moves to another CPU takes 4 to 10 cache lines along, at 50 to 250 ns each, and
- * from then on its senders' lines move between the CPUs. In a stream each message pays for that. A
- * stream shows by senders that lack room: their thread is *pressed* (executor_press) for
- * THEFT_PRESSED_BEATS. From a pressed thread a thief takes only work that the owner does not reach
- * soon: an entry of a ring that was there THEFT_AGE_NS ago. The thief has one note of each other
- * thread. For the same reason a sleeping thread is woken only when the ring of a pressed thread
- * holds work for THEFT_AGE_NS, by the number of its entries and its mean turn (dispatch/pace.h).
+ * from then on its senders' lines move between the CPUs. In a stream each message pays for that,
+ * and an actor that is spawned for one short message costs more to move than to run. A thread with
+ * such work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room,
+ * and when a thief took an actor that was spawned on it, and had no more work after less than
+ * THEFT_PAYS_NS.
  *
- * Where no sender lacks room, and for spawned actors, which may be roots of large trees, a thief
- * takes any work that it finds, and each push wakes a thread.
+ * From a pressed thread a thief takes only work that the owner does not reach soon: an entry of a
+ * ring, or the oldest spawned actor, that was there THEFT_AGE_NS ago. The thief has notes of each
+ * other thread. For the same reason a sleeping thread is woken only when a pressed thread has
+ * queued work for THEFT_AGE_NS, by the number of its entries and its mean turn (dispatch/pace.h).
+ * Where no thread is pressed, a thief takes any work that it finds, and each push wakes a thread.
  *
  * These are guesses. The owner of a queue is awake and runs what no other thread takes; when its
  * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread.
@@ -27,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dispatch/ring.h"
+#include "dispatch/theft_note.h"
 
 struct dispatcher;
 struct executor;
@@ -37,7 +39,7 @@ struct schedulable;
  * from each other; with 100 us they do not, and a round of actors with 1 us of work a message is
  * older than that. */
 #define THEFT_AGE_NS 100000u
-#define THEFT_PRESSED_BEATS 4u /* a stream whose mailbox is full is refused many times in them */
+#define THEFT_PAYS_NS 5000u /* a theft takes up to 3 us; what it moves is moved back later */
 
 /* Checks the other threads once, from the one with index `first` modulo their number on, and takes
  * from the first that has work which is worth it at `executor->now_ns`. NULL: none has. */
@@ -47,7 +49,7 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first);
 bool theft_is_worth(struct executor *executor);
 
 /* True when `executor` has queued something that it had queued at the last call, too. */
-bool theft_has_waited(struct ring_note *note, struct executor *executor);
+bool theft_has_waited(struct theft_note *note, struct executor *executor);
 
 /* True when a thread has work queued that another should take. */
 bool theft_is_work_waiting(struct dispatcher *dispatcher);

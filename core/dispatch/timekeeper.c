@@ -10,6 +10,7 @@
 #include "dispatch/doze.h"
 #include "dispatch/futex.h"
 #include "dispatch/theft.h"
+#include "dispatch/wake.h"
 
 #define BEAT_NS 1000000u
 #define BEATS_PER_MS 1u /* no more: a beat may be late, never early */
@@ -21,7 +22,7 @@
 struct sight {
     uint64_t turns; /* of its executor, at the last beat */
     uint32_t beats; /* that saw the same turn, after the first */
-    struct ring_note queued;
+    struct theft_note seen;
 };
 
 /* The observation of one dispatcher. */
@@ -162,7 +163,7 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
     uint32_t spare_after = atomic_load_explicit(&timekeeper->spare_after_ms, memory_order_relaxed);
     uint32_t beats = count_beats(watched, index);
 
-    *waits |= theft_has_waited(&watched->sights[index].queued, executor);
+    *waits |= theft_has_waited(&watched->sights[index].seen, executor);
     if (beats == 0)
         return false;
     *waits |= theft_raid(executor) > 0;
@@ -210,7 +211,7 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     report_stuck(watched, stuck);
     tick(dispatcher);
     if (waits)
-        dispatcher_notify(dispatcher);
+        wake_any(dispatcher);
     return true;
 }
 

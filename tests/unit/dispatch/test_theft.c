@@ -1,8 +1,8 @@
 /*
- * Goal: where senders lack room, a thread steals only actors that have waited for some time, and
- * wakes another thread only for enough work; elsewhere it steals and wakes at once. A thread whose
- * work is only refused senders steals from the other threads, and in the end leaves its senders to
- * them. No work stays undone.
+ * Goal: where senders lack room, and where a theft of a spawned actor did not pay, a thread steals
+ * only actors that have waited for some time, and is woken only for enough work; elsewhere it
+ * steals and is woken at once. A thread whose work is only refused senders steals from the other
+ * threads, and in the end leaves its senders to them. No work stays undone.
  *
  * Method: a clock that only the test moves. Mostly executors without threads, of which the test
  * takes the steps, with one that is noted as parked where a wake-up is to be seen. Then threads
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "dispatch/dispatcher.h"
+#include "dispatch/press.h"
 #include "dispatch/schedulable.h"
 #include "unit/host/suite.h"
 #include "unit/support/gate.h"
@@ -88,14 +89,14 @@ static void begin(struct stage *stage)
         stage->jobs[i] = (struct job){ .schedulable = { .run = run },
                                        .stage = stage,
                                        .act = finish_turn };
-    executor_press(dispatcher_executor(stage->dispatcher, 0));
-    executor_press(dispatcher_executor(stage->dispatcher, 1));
+    press_begin(dispatcher_executor(stage->dispatcher, 0));
+    press_begin(dispatcher_executor(stage->dispatcher, 1));
 }
 
 /* No sender has lacked room lately. */
 static void relieve(struct stage *stage)
 {
-    atomic_fetch_add(&stage->dispatcher->beat, THEFT_PRESSED_BEATS);
+    atomic_fetch_add(&stage->dispatcher->beat, PRESS_BEATS);
 }
 
 static void finish(struct stage *stage)
@@ -205,15 +206,22 @@ static enum turn spawn(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
+/* Has the first thread spawn the jobs 1 and 2. */
+static void spawn_on_first(struct stage *stage)
+{
+    stage->jobs[0].act = spawn;
+    submit(stage, 0);
+    CU_ASSERT_TRUE(step(stage, 0));
+}
+
 /* promise D2 */
-static void test_oldest_spawned_job_is_stolen_at_once(void)
+static void test_oldest_spawned_job_is_stolen_at_once_while_no_sender_lacks_room(void)
 {
     static struct stage s;
 
     begin(&s);
-    s.jobs[0].act = spawn;
-    submit(&s, 0);
-    CU_ASSERT_TRUE(step(&s, 0));
+    relieve(&s);
+    spawn_on_first(&s);
     CU_ASSERT_TRUE(step(&s, 1));
     CU_ASSERT_EQUAL(s.jobs[1].ran_on, 1);
     CU_ASSERT_TRUE(step(&s, 0));
@@ -221,9 +229,82 @@ static void test_oldest_spawned_job_is_stolen_at_once(void)
     finish(&s);
 }
 
+/* promise D2 */
+static void test_oldest_spawned_job_is_stolen_when_it_has_waited_and_not_before(void)
+{
+    static struct stage s;
+
+    begin(&s);
+    spawn_on_first(&s);
+    CU_ASSERT_FALSE(step(&s, 1));
+    advance(&s, THEFT_AGE_NS - 1);
+    CU_ASSERT_FALSE(step(&s, 1));
+    advance(&s, 1);
+    CU_ASSERT_TRUE(step(&s, 1));
+    CU_ASSERT_EQUAL(s.jobs[1].ran_on, 1);
+    CU_ASSERT_FALSE(step(&s, 1)); /* the other one is seen for the first time */
+    CU_ASSERT_TRUE(step(&s, 0));
+    CU_ASSERT_EQUAL(s.jobs[2].ran_on, 0);
+    finish(&s);
+}
+
+static enum turn take_time(struct job *job, struct executor *executor)
+{
+    (void)executor;
+    advance(job->stage, job->stage->turn_ns);
+    return TURN_IDLE;
+}
+
+/* Whether a thread that stole a job of `turn_ns` steals the next one at once. */
+static bool goes_on_after(uint32_t turn_ns)
+{
+    static struct stage s;
+    bool goes_on;
+
+    begin(&s);
+    relieve(&s);
+    s.turn_ns = turn_ns;
+    s.jobs[1].act = take_time;
+    spawn_on_first(&s);
+    CU_ASSERT_TRUE(step(&s, 1));
+    CU_ASSERT_EQUAL(s.jobs[1].ran_on, 1);
+    goes_on = step(&s, 1);
+    while (step(&s, 0))
+        ;
+    CU_ASSERT_EQUAL(s.jobs[2].runs, 1);
+    CU_ASSERT_EQUAL(s.jobs[2].ran_on, goes_on);
+    finish(&s);
+    return goes_on;
+}
+
+/* promise D18 */
+static void test_spawned_jobs_are_left_after_a_theft_that_did_not_pay(void)
+{
+    CU_ASSERT_FALSE(goes_on_after(THEFT_PAYS_NS - 1));
+    CU_ASSERT_TRUE(goes_on_after(THEFT_PAYS_NS));
+}
+
+static void test_spawned_job_that_waits_is_seen_at_the_second_look(void)
+{
+    struct theft_note sighting = { 0 };
+    static struct stage s;
+    struct executor *executor;
+
+    begin(&s);
+    executor = dispatcher_executor(s.dispatcher, 0);
+    spawn_on_first(&s);
+    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_TRUE(theft_has_waited(&sighting, executor));
+    while (step(&s, 0))
+        ;
+    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    finish(&s);
+}
+
 static void test_queue_that_stands_still_is_seen_at_the_second_look(void)
 {
-    struct ring_note sighting = { 0 };
+    struct theft_note sighting = { 0 };
     static struct stage s;
     struct executor *executor;
 
@@ -438,7 +519,10 @@ int main(void)
         { "ring", test_ready_job_is_stolen_when_it_has_waited_and_not_before },
         { "younger", test_jobs_that_came_after_the_look_are_left },
         { "at once", test_ready_job_is_stolen_at_once_while_no_sender_lacks_room },
-        { "spawned", test_oldest_spawned_job_is_stolen_at_once },
+        { "spawned", test_oldest_spawned_job_is_stolen_at_once_while_no_sender_lacks_room },
+        { "spawned later", test_oldest_spawned_job_is_stolen_when_it_has_waited_and_not_before },
+        { "did not pay", test_spawned_jobs_are_left_after_a_theft_that_did_not_pay },
+        { "spawned waits", test_spawned_job_that_waits_is_seen_at_the_second_look },
         { "still", test_queue_that_stands_still_is_seen_at_the_second_look },
         { "worth", test_sleeping_thread_is_woken_for_a_backlog_that_is_worth_it },
         { "not worth", test_sleeping_thread_is_not_woken_for_a_backlog_of_little_worth },

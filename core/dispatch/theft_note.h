@@ -1,0 +1,26 @@
+/*
+ * dispatch/theft_note.h - what a thread notes about the others when it looks for work: theft.h.
+ */
+#ifndef DISPATCH_THEFT_NOTE_H
+#define DISPATCH_THEFT_NOTE_H
+
+#include <stdint.h>
+
+#include "dispatch/ring.h"
+#include "dispatch/spawn_deque.h"
+
+struct executor;
+
+/* An observation of the queues of another thread. Zeroed: none yet. */
+struct theft_note {
+    struct ring_note queued;
+    struct spawn_note spawned;
+};
+
+/* A theft of a spawned actor, until the thief has no more work. */
+struct theft {
+    struct executor *victim; /* NULL: none */
+    uint64_t at_ns;
+};
+
+#endif
