@@ -60,6 +60,11 @@ uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t
     return (count & (count - 1)) == 0 ? round & (count - 1) : round % count;
 }
 
+void route_pass_over(const struct pool *pool, struct executor *executor, uint32_t full)
+{
+    executor->rounds[pool->number % EXECUTOR_ROUNDS] += full;
+}
+
 static uint32_t waiting_in(const struct member *member);
 
 static uint32_t waiting_below(struct pool *pool)
@@ -186,7 +191,7 @@ static const struct member *chosen(const struct members *members, struct route_c
 }
 
 /* WEIR_EINVALID: not one of them would ever take it. */
-static int try_all(const struct members *members, struct route_choice choice,
+static int try_all(struct pool *pool, const struct members *members, struct route_choice choice,
                    struct attempt *attempt)
 {
     int refusal = WEIR_EINVALID;
@@ -194,8 +199,10 @@ static int try_all(const struct members *members, struct route_choice choice,
     for (uint32_t i = 0; i < choice.count; i++) {
         int status = try_member(chosen(members, choice, i), attempt);
 
-        if (status == 0)
+        if (status == 0) {
+            route_pass_over(pool, attempt->executor, i);
             return 0;
+        }
         if (status != WEIR_EINVALID)
             refusal = WEIR_EFULL;
     }
@@ -220,7 +227,7 @@ static int try_any(struct pool *pool, const struct members *members, uint64_t ep
     if (members->count == 0 || fullness_refuses(&pool->owner.fullness))
         attempt->scan.looks = 1;
     else
-        status = try_all(members, choose(pool, members, attempt), attempt);
+        status = try_all(pool, members, choose(pool, members, attempt), attempt);
     if (status == WEIR_EFULL)
         fullness_note(&pool->owner.fullness, epoch, &attempt->scan);
     attempt->scan.looks += above.looks;
@@ -236,7 +243,7 @@ static int try_owner(struct pool *pool, const struct members *members, uint64_t 
     attempt->scan.varies = true;
     if (members->count == 0)
         return WEIR_EFULL;
-    return try_all(members, choose(pool, members, attempt), attempt);
+    return try_all(pool, members, choose(pool, members, attempt), attempt);
 }
 
 static int try_copies(struct pool *pool, const struct members *members, uint64_t epoch,

@@ -13,6 +13,10 @@ struct pool;
 /* The next of `count` members, at least 1, in the calling thread's round. */
 uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count);
 
+/* After a message that `full` members behind the first one refused: the round goes on behind the
+ * one that took it, so that a round passes over each full member once. */
+void route_pass_over(const struct pool *pool, struct executor *executor, uint32_t full);
+
 /*
  * Puts a message into one worker's normal lane, or copies into those of many: see broadcast.h. Any
  * thread, in a read section. Takes it on 0; WEIR_EFULL no worker below has room; WEIR_ECLOSED the

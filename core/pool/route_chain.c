@@ -41,8 +41,10 @@ static int try_all(struct pool *pool, const struct members *members, struct exec
     for (uint32_t i = 0; i < members->count; i++) {
         int taken = try_member(&members->members[(start + i) % members->count], executor, chain);
 
-        if (taken > 0)
+        if (taken > 0) {
+            route_pass_over(pool, executor, i);
             return taken;
+        }
         if (taken != WEIR_EINVALID)
             refusal = WEIR_EFULL;
     }

@@ -146,6 +146,44 @@ static void test_round_robin_passes_over_the_full(void)
     finish(&f, 8);
 }
 
+struct tally {
+    struct probe *probe;
+    uint32_t handled; /* by the workers 2 and 3 */
+};
+
+static bool has_handled(void *context)
+{
+    const struct tally *tally = context;
+
+    return probe_times(tally->probe, NUMBER + 2) + probe_times(tally->probe, NUMBER + 3) >=
+           tally->handled;
+}
+
+/* promise P2: each of the others gets as many messages. */
+static void test_round_goes_on_behind_the_worker_that_had_room(void)
+{
+    struct fixture f;
+    struct tally tally;
+
+    begin(&f, 3, WEIR_ROUTE_ROUND_ROBIN, 4, 1);
+    tally = (struct tally){ f.probe, 0 };
+    for (uint32_t i = 0; i < 2; i++) {
+        weir_pid worker = rig_worker(f.pool, i);
+
+        CU_ASSERT_EQUAL(rig_send(&f.rig, worker, (struct order){ .act = note_number_and_wait }), 0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NUMBER + i, 1));
+        CU_ASSERT_EQUAL(rig_send(&f.rig, worker, (struct order){ .id = 1 }), 0);
+    }
+    while (++tally.handled <= 12) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 2 }), 0);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_handled, &tally));
+    }
+    CU_ASSERT_EQUAL(probe_times(f.probe, NUMBER + 2), 6);
+    CU_ASSERT_EQUAL(probe_times(f.probe, NUMBER + 3), 6);
+    gate_open(&f.probe->gate);
+    finish(&f, 16);
+}
+
 struct work {
     struct pool *pool;
     uint64_t done;
@@ -317,9 +355,7 @@ static void test_better_of_two_spreads_evenly(void)
     }
 }
 
-/* The worker that handles a key: the number that it notes after `id`. */
-
-/* Which worker handles a key: the number that it notes behind `id`. */
+/* The worker that handles a key: the number that it notes behind `id`. */
 static uint64_t owner_of(struct fixture *f, uint64_t key)
 {
     uint32_t before = probe_count(f->probe);
@@ -414,6 +450,7 @@ int main(void)
         { "over pools", test_round_robin_over_pools_goes_round_evenly },
         { "grown", test_workers_of_a_growth_take_part_in_the_round },
         { "over the full", test_round_robin_passes_over_the_full },
+        { "goes on", test_round_goes_on_behind_the_worker_that_had_room },
         { "least loaded", test_least_loaded_prefers_the_idle },
         { "least loaded pool", test_least_loaded_prefers_the_pool_with_the_least_to_do },
         { "exactly one", test_every_route_reaches_exactly_one_worker },
