@@ -21,8 +21,7 @@ bool pool_has_parent(const struct pool *pool)
 
 bool pool_is_closing(const struct pool *pool)
 {
-    /* Acquire pairs with the release in the thread that closes: its earlier writes are visible. */
-    return atomic_load_explicit(&pool->closing, memory_order_acquire);
+    return flags_is_closing(&pool->flags);
 }
 
 /* A pool whose workers make room for members takes these along: they have joined before. */
@@ -48,7 +47,7 @@ bool pool_admits_nothing(struct pool *pool)
 
     pool_stats(pool, &stats);
     pool_opening(pool, &opening);
-    return atomic_load_explicit(&pool->paused, memory_order_acquire) ||
+    return flags_is_paused(&pool->flags) ||
            (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
 }
 

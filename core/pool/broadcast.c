@@ -8,7 +8,7 @@
 
 bool broadcast_passes_over(const struct member *member)
 {
-    return member->pool && atomic_load_explicit(&member->pool->closing, memory_order_acquire);
+    return member->pool && flags_is_closing(&member->pool->flags);
 }
 
 static const struct members *members_of(struct pool *pool)
@@ -95,8 +95,7 @@ void broadcast_below(struct pool *pool, struct fan_out *fan_out)
 {
     const struct members *members;
 
-    if (atomic_load_explicit(&pool->closing, memory_order_acquire) ||
-        atomic_load_explicit(&pool->paused, memory_order_acquire)) {
+    if (flags_is_closing(&pool->flags) || flags_is_paused(&pool->flags)) {
         fan_out->refused++;
         return;
     }
@@ -115,7 +114,7 @@ int broadcast_worker_in(struct pool *pool, uint32_t seat, weir_pid *out_pid)
 {
     const struct members *members = members_of(pool);
 
-    if (atomic_load_explicit(&pool->closing, memory_order_acquire))
+    if (flags_is_closing(&pool->flags))
         return WEIR_ECLOSED;
     if (members->count == 0)
         return WEIR_EFULL;

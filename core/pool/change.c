@@ -138,7 +138,7 @@ static int prepare_locked(struct pool_change *change, struct executor *executor)
     struct pool *pool = change->pool;
     int status;
 
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (flags_is_closing(&pool->flags))
         return WEIR_ECLOSED;
     status = prepare_members_locked(change);
     if (status == 0)
@@ -344,7 +344,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     struct spec *old;
 
     pthread_mutex_lock(&pool->lock);
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed)) {
+    if (flags_is_closing(&pool->flags)) {
         pthread_mutex_unlock(&pool->lock);
         pool_change_abort(change, executor);
         return;
@@ -439,7 +439,7 @@ int pool_change_reopen(struct pool *pool, struct executor *executor)
     int status = 0;
 
     pthread_mutex_lock(&pool->lock);
-    if (!atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (!flags_is_closing(&pool->flags))
         status = reopen_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
     return status;

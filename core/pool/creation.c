@@ -198,8 +198,11 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
 {
     resize_unmake_locked(made, executor);
     scaler_finish(pool);
-    if (shown)
-        atomic_store_explicit(&pool->closing, true, memory_order_release);
+    if (shown) {
+        pthread_mutex_lock(&pool->lock);
+        flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
+        pthread_mutex_unlock(&pool->lock);
+    }
     end_unborn(pool->actor, executor);
     if (!shown) {
         pool_destroy(pool, executor);
@@ -230,7 +233,7 @@ static int populate_locked(struct pool *pool, struct executor *executor,
                            const struct pool_options *options, struct list *made)
 {
     uint32_t size = options->size;
-    bool is_closed = atomic_load_explicit(&pool->closing, memory_order_relaxed);
+    bool is_closed = flags_is_closing(&pool->flags);
     struct members *next = members_create(is_closed ? 0 : size);
     int status = next ? 0 : WEIR_ENOMEM;
 
@@ -322,7 +325,7 @@ void pool_join(struct pool *pool, struct executor *executor)
     bool parent_closes;
 
     pthread_mutex_lock(&parent->lock);
-    parent_closes = atomic_load_explicit(&parent->closing, memory_order_relaxed);
+    parent_closes = flags_is_closing(&parent->flags);
     nesting_add_locked(parent, pool);
     pool_end_trial(pool);
     pthread_mutex_unlock(&parent->lock);

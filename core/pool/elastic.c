@@ -8,20 +8,20 @@
 bool elastic_is_active_locked(const struct pool *pool)
 {
     return pool->settings.scale.on && !pool->scaler.suspended && pool->spec &&
-           !atomic_load_explicit(&pool->closing, memory_order_relaxed);
+           !flags_is_closing(&pool->flags);
 }
 
-/* Relaxed: a sender that reads an older value asks for a check that does nothing; or it asks for
+/* A sender that reads an older value asks for a check that does nothing; or it asks for
  * none, and the check of elastic_wake follows. */
 void elastic_publish_locked(struct pool *pool)
 {
-    uint8_t elastic = pool->settings.scale.on ? ELASTIC_ON : 0;
+    uint32_t elastic = pool->settings.scale.on ? FLAGS_FIRST_IDLE : 0;
 
     if (elastic_is_active_locked(pool) && !pool->scaler.logged_full)
-        elastic |= ELASTIC_SENSES;
+        elastic |= FLAGS_SENSES;
     if (pool->scaler.stuck)
-        elastic |= ELASTIC_STUCK;
-    atomic_store_explicit(&pool->elastic, elastic, memory_order_relaxed);
+        elastic |= FLAGS_STUCK;
+    flags_set(&pool->flags, FLAGS_FIRST_IDLE | FLAGS_SENSES | FLAGS_STUCK, elastic);
 }
 
 void elastic_set_locked(struct pool *pool)
@@ -53,7 +53,7 @@ int pool_scale_auto(struct pool *pool, struct executor *executor)
     bool is_closing, on;
 
     pthread_mutex_lock(&pool->lock);
-    is_closing = atomic_load_explicit(&pool->closing, memory_order_relaxed);
+    is_closing = flags_is_closing(&pool->flags);
     on = pool->settings.scale.on;
     if (pool->scaler.suspended && !is_closing)
         log_change(pool, "automatic scaling goes on", "the pool changes its size by itself");
@@ -99,7 +99,7 @@ void elastic_notice(struct pool *pool, struct executor *executor)
 void elastic_wake(struct pool *pool, struct executor *executor)
 {
     /* Relaxed: after the change, on the same thread. */
-    if (atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_ON)
+    if (flags_word(&pool->flags) & FLAGS_FIRST_IDLE)
         elastic_notice(pool, executor);
 }
 

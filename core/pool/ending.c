@@ -22,8 +22,7 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&pool->lock);
     signals = pool->killed ? SIGNAL_SHUTDOWN | SIGNAL_KILL : SIGNAL_SHUTDOWN;
-    ends = atomic_load_explicit(&pool->closing, memory_order_relaxed) && !pool->ending &&
-           is_empty_locked(pool);
+    ends = flags_is_closing(&pool->flags) && !pool->ending && is_empty_locked(pool);
     pool->ending |= ends;
     pthread_mutex_unlock(&pool->lock);
     if (!ends)
@@ -78,9 +77,8 @@ void pool_close(struct pool *pool, struct executor *executor)
 
     pthread_mutex_lock(&pool->lock);
     pulling_close_locked(pool);
-    /* Senders read `closing` before the members, so the members may stay published: all of them are
-     * closed. */
-    atomic_store_explicit(&pool->closing, true, memory_order_release);
+    /* The members may stay published: all of them are closed. */
+    flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
     dismiss_all_locked(pool, executor);
     pthread_mutex_unlock(&pool->lock);
     pulling_refuse_takers(pool, executor, WEIR_ECLOSED);
@@ -147,7 +145,7 @@ static void mark_killed(struct pool *pool)
 
 void pool_stop_now(struct pool *pool, struct executor *executor)
 {
-    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+    if (!flags_is_closing(&pool->flags))
         pool_close(pool, executor);
     stop_members(pool, executor, SIGNAL_STOP);
 }
@@ -155,7 +153,7 @@ void pool_stop_now(struct pool *pool, struct executor *executor)
 void pool_kill(struct pool *pool, struct executor *executor)
 {
     mark_killed(pool);
-    if (!atomic_load_explicit(&pool->closing, memory_order_acquire))
+    if (!flags_is_closing(&pool->flags))
         pool_close(pool, executor);
     stop_members(pool, executor, SIGNAL_STOP | SIGNAL_KILL);
 }

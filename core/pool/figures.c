@@ -116,7 +116,7 @@ static void count_pool(struct tally *tally, struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     tally->stats.target += pool->target;
-    tally->stats.paused += atomic_load_explicit(&pool->paused, memory_order_relaxed);
+    tally->stats.paused += flags_is_paused(&pool->flags);
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
     tally->stats.retried += pool->gone_retried;

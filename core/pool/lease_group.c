@@ -64,8 +64,7 @@ static bool has_room_locked(const struct pull_queue *pull)
 static bool is_able(const struct pool *pool)
 {
     /* Relaxed: see elastic_publish_locked. */
-    return pool && (atomic_load_explicit(&pool->elastic, memory_order_relaxed) &
-                    (ELASTIC_SENSES | ELASTIC_STUCK)) == ELASTIC_SENSES;
+    return pool && (flags_word(&pool->flags) & (FLAGS_SENSES | FLAGS_STUCK)) == FLAGS_SENSES;
 }
 
 /* The member to ask for a worker: the able ones by turns. NULL: none is able. */

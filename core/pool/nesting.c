@@ -50,7 +50,7 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
 
     pthread_mutex_lock(&parent->lock);
     for (uint32_t i = place_of_order_locked(parent, *order); i < parent->child_count && !found; i++)
-        if (!atomic_load_explicit(&parent->children[i]->closing, memory_order_acquire))
+        if (!flags_is_closing(&parent->children[i]->flags))
             found = parent->children[i];
     if (found)
         *order = found->order + 1;
@@ -127,7 +127,7 @@ static int join_parent_locked(struct pool *parent, struct pool *pool, struct exe
 {
     int status;
 
-    if (atomic_load_explicit(&parent->closing, memory_order_relaxed))
+    if (flags_is_closing(&parent->flags))
         return WEIR_ECLOSED;
     status = make_room_locked(parent, 1);
     if (status != 0)
@@ -229,7 +229,7 @@ static int show_without_locked(struct pool *parent, struct executor *executor)
 {
     if (parent->spec)
         return 0;
-    if (!atomic_load_explicit(&parent->closing, memory_order_relaxed))
+    if (!flags_is_closing(&parent->flags))
         return publish_children_locked(parent, executor);
     if (parent->nobody)
         members_publish(&parent->members, parent->nobody, &executor->reader);

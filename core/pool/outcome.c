@@ -18,7 +18,7 @@ int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint6
     message->public.from = pool->pid;
     message->to = to;
     pthread_mutex_lock(&pool->lock);
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (flags_is_closing(&pool->flags))
         status = WEIR_ECLOSED;
     else if (epoch > pool->epoch)
         status = WEIR_EINVALID;
@@ -55,7 +55,7 @@ static bool fill_locked(struct pool *pool, struct message *message)
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         if (!add_place(LIST_ENTRY(node, struct place, link), &outcome))
             return false;
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (flags_is_closing(&pool->flags))
         outcome.error = WEIR_ECLOSED;
     memcpy(message->public.data, &outcome, sizeof outcome);
     return true;

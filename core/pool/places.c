@@ -137,7 +137,7 @@ static void ended(struct place *place)
 static bool is_going(const struct pool *pool)
 {
     /* Acquire pairs with the releases in pool_close and pool_mark_removed. */
-    return atomic_load_explicit(&pool->closing, memory_order_acquire) ||
+    return flags_is_closing(&pool->flags) ||
            atomic_load_explicit(&pool->removed, memory_order_acquire);
 }
 

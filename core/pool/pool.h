@@ -20,7 +20,7 @@
 #include "actor/wait_queue.h"
 #include "dispatch/timer.h"
 #include "face/pool.h"
-#include "pool/for_senders.h"
+#include "pool/flags.h"
 #include "pool/members.h"
 #include "stats/age.h"
 #include "stats/counter.h"
@@ -71,11 +71,6 @@ struct outlets {
     uint32_t tables;                  /* pool->lock: their number so far */
 };
 
-/* Bits of pool->elastic. */
-#define ELASTIC_ON 1u     /* the first idle worker gets a message, so that the last are unused */
-#define ELASTIC_SENSES 2u /* senders request looks */
-#define ELASTIC_STUCK 4u  /* workers fail to open: another pool of its lease group grows first */
-
 /* Of a pool that resizes itself: elastic.h, scaler.h. */
 struct scaler {
     struct timer timer;
@@ -107,10 +102,7 @@ struct pool {
     _Atomic(struct members *) members;   /* published under lock, read by senders */
     uint32_t number;                     /* const: selects one of the executors' positions */
     uint32_t depth;                      /* const: of nesting; 0 at the top */
-    _Atomic bool closing;
-    _Atomic bool paused;            /* written under lock, read by senders */
-    _Atomic uint8_t elastic;        /* written under lock, read by senders: ELASTIC_... */
-    struct for_senders for_senders; /* written under lock */
+    struct pool_flags flags;             /* written under lock, read by senders */
 
     struct actor *actor;           /* const */
     struct owner managing;         /* of the actor itself, whose place is the manager's */
@@ -150,7 +142,7 @@ struct pool {
     struct place *manager;             /* lock: of its own actor; NULL: it has ended */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in manager */
     bool manager_is_new;               /* lock: manager->respec is new, also when NULL */
-    struct pool_settings settings;     /* lock; senders read `for_senders` */
+    struct pool_settings settings;     /* lock; senders read `flags` */
     uint32_t target;                   /* lock */
     uint64_t epoch;                    /* lock */
     struct escalation escalation;      /* lock */
@@ -209,8 +201,7 @@ static inline struct pool *lease_group_of(const struct pool *pool)
 /* True when senders ask the pool for checks. */
 static inline bool pool_senses(const struct pool *pool)
 {
-    /* Relaxed: see elastic_publish_locked. */
-    return atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_SENSES;
+    return flags_word(&pool->flags) & FLAGS_SENSES;
 }
 
 #endif

@@ -56,7 +56,7 @@ static int take(struct router *router, struct executor *executor, struct message
 
 static bool is_closing(struct router *router)
 {
-    return atomic_load_explicit(&pool_of_router(router)->closing, memory_order_acquire);
+    return flags_is_closing(&pool_of_router(router)->flags);
 }
 
 static void end(struct router *router, enum weir_end_reason reason, struct executor *executor)

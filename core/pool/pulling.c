@@ -214,7 +214,7 @@ static bool is_finished_by_leavers(const struct pool *pool)
 {
     /* Acquire pairs with the releases in pool_close and pulling_leave_behind: no message is
      * admitted any more. */
-    return atomic_load_explicit(&pool->closing, memory_order_acquire) ||
+    return flags_is_closing(&pool->flags) ||
            atomic_load_explicit(&pool->pull.left_behind, memory_order_acquire);
 }
 

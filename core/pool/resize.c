@@ -283,7 +283,7 @@ static uint32_t signals_of(const struct pool *pool)
 {
     /* A closing pool finishes its accepted messages; the remove mode is for workers that leave
      * while others stay. */
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed) &&
+    if (flags_is_closing(&pool->flags) &&
         !atomic_load_explicit(&pool->removed, memory_order_relaxed))
         return SIGNAL_DRAIN;
     switch (pool->settings.remove.mode) {
@@ -414,7 +414,7 @@ static int bound_locked(const struct pool *pool, int64_t wanted, uint32_t *out_t
     int64_t min = pool->settings.size_min;
     int64_t bounded = wanted < min ? min : wanted > max ? max : wanted;
 
-    if (atomic_load_explicit(&pool->closing, memory_order_relaxed))
+    if (flags_is_closing(&pool->flags))
         return WEIR_ECLOSED;
     if (!pool->spec || (bounded != wanted && !pool->settings.clamp))
         return WEIR_EINVALID;

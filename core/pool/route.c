@@ -122,7 +122,7 @@ static bool find_idle(const struct pool *pool, const struct members *members, ui
 {
     uint32_t count = members->count < IDLE_LOOKS ? members->count : IDLE_LOOKS;
 
-    if (!(atomic_load_explicit(&pool->elastic, memory_order_relaxed) & ELASTIC_ON))
+    if (!(flags_word(&pool->flags) & FLAGS_FIRST_IDLE))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!is_idle(&members->members[i]))
@@ -304,15 +304,13 @@ static int route_below(struct pool *pool, struct attempt *attempt)
 
     do {
         uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before the members are */
-        /* Read before `closing`: a pool that is paused after its end returns CLOSED, too. */
-        bool is_paused = atomic_load_explicit(&pool->paused, memory_order_acquire);
+        uint32_t flags;
         int status;
 
         members = members_of(pool);
-        if (atomic_load_explicit(&pool->closing, memory_order_acquire))
-            return WEIR_ECLOSED;
-        if (is_paused)
-            return WEIR_EFULL;
+        flags = flags_word(&pool->flags);
+        if (flags & (FLAGS_CLOSING | FLAGS_PAUSED))
+            return flags & FLAGS_CLOSING ? WEIR_ECLOSED : WEIR_EFULL;
         status = try_members(pool, members, epoch, attempt);
         if (pool_senses(pool))
             sense(pool, attempt, status);
@@ -320,22 +318,18 @@ static int route_below(struct pool *pool, struct attempt *attempt)
             return status;
         /* Try again if the members were replaced during the scan: the tried ones may all have been
          * leaving. A pool that has closed during the scan returns CLOSED, not FULL. */
-    } while (members != members_of(pool) ||
-             atomic_load_explicit(&pool->closing, memory_order_acquire));
+    } while (members != members_of(pool) || flags_is_closing(&pool->flags));
     /* A member that is broken or leaving is as good as full. */
     return WEIR_EFULL;
 }
 
-/* True for the usual case: open, not paused, without a full mark, and a route that tries the
- * members in turn. */
+/* True for the usual case: open, not paused, of fixed size, round robin, without a full mark. */
 static inline bool is_usual(struct pool *pool)
 {
-    return route_ops_of(pool)->in_turn &&
-           !atomic_load_explicit(&pool->closing, memory_order_acquire) &&
-           !atomic_load_explicit(&pool->paused, memory_order_acquire) &&
-           !atomic_load_explicit(&pool->elastic, memory_order_relaxed) &&
-           !fullness_refuses(&pool->owner.fullness);
+    return flags_word(&pool->flags) == 0 && !fullness_refuses(&pool->owner.fullness);
 }
+
+_Static_assert(WEIR_ROUTE_ROUND_ROBIN == 0, "see flags.h");
 
 int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
                     struct message_list *left)
@@ -373,14 +367,17 @@ static inline const struct member *next_member(struct pool *pool, struct executo
     }
 }
 
-/* Goes down through the levels that are in the usual case. Any result but 0: the message is not
- * delivered, and the next member in turn is no answer for the whole pool. */
+/* Goes down through the levels that are in the usual case; a TAKE may stay at a group. Any result
+ * but 0: the message is not delivered, and the next member in turn is no answer for the whole pool.
+ */
 static inline int route_in_turn(struct pool *pool, struct executor *executor,
                                 struct message *message, struct message_list *left)
 {
     const struct member *member = NULL;
 
-    while (is_usual(pool) && !lease_group_takes(pool, message)) {
+    if (message->public.reserved & MESSAGE_TAKE)
+        return WEIR_EFULL;
+    while (is_usual(pool)) {
         member = next_member(pool, executor);
         if (!member)
             return WEIR_EFULL;
@@ -470,7 +467,7 @@ static uint32_t sum_of_room(struct pool *pool, const struct members *members)
 
 uint32_t route_room(struct pool *pool)
 {
-    if (atomic_load_explicit(&pool->paused, memory_order_acquire))
+    if (flags_is_paused(&pool->flags))
         return 0;
     return route_ops_of(pool)->room(pool, members_of(pool));
 }

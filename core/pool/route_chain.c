@@ -87,8 +87,7 @@ static int one_by_one(struct pool *pool, struct executor *executor, struct chain
  * idle one. */
 static bool goes_whole(const struct pool *pool)
 {
-    return route_ops_of(pool)->in_turn &&
-           !atomic_load_explicit(&pool->elastic, memory_order_relaxed);
+    return route_ops_of(pool)->in_turn && !(flags_word(&pool->flags) & FLAGS_FIRST_IDLE);
 }
 
 /* As route_chain; a refusal of the whole chain is not counted. */
@@ -100,23 +99,21 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
         return one_by_one(pool, executor, chain);
     do {
         uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before all else */
-        /* As in route.c. */
-        bool is_paused = atomic_load_explicit(&pool->paused, memory_order_acquire);
+        uint32_t flags;
         int taken;
 
         /* [P1] pairs with members_publish. */
         members = atomic_load_explicit(&pool->members, memory_order_acquire);
-        if (atomic_load_explicit(&pool->closing, memory_order_acquire))
-            return WEIR_ECLOSED;
-        if (is_paused)
-            return WEIR_EFULL;
+        flags = flags_word(&pool->flags);
+        if (flags & (FLAGS_CLOSING | FLAGS_PAUSED))
+            return flags & FLAGS_CLOSING ? WEIR_ECLOSED : WEIR_EFULL;
         taken = try_any(pool, members, epoch, executor, chain);
         if (taken != WEIR_EFULL)
             return taken;
         /* As in route.c: the tried members may all have been leaving, or have closed with the pool.
          * */
     } while (members != atomic_load_explicit(&pool->members, memory_order_acquire) ||
-             atomic_load_explicit(&pool->closing, memory_order_acquire));
+             flags_is_closing(&pool->flags));
     return WEIR_EFULL;
 }
 

@@ -37,10 +37,10 @@ struct route_ops {
 
 extern const struct route_ops route_table[]; /* by enum weir_route */
 
-/* Any thread. Relaxed: the route orders nothing else, and may change at any time. */
+/* Any thread. The route may change at any time. */
 static inline const struct route_ops *route_ops_of(const struct pool *pool)
 {
-    return &route_table[atomic_load_explicit(&pool->for_senders.route, memory_order_relaxed)];
+    return &route_table[flags_route(&pool->flags)];
 }
 
 /* True when any member may get any message that is meant for one of them. */

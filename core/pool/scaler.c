@@ -139,7 +139,7 @@ static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
     struct scaler *scaler = &pool->scaler;
     /* Relaxed: the exchange of `asked` comes first. */
     bool refused = atomic_exchange_explicit(&scaler->refused, false, memory_order_relaxed);
-    bool paused = atomic_load_explicit(&pool->paused, memory_order_relaxed);
+    bool paused = flags_is_paused(&pool->flags);
 
     if (paused || (!refused && (scaler->blocked_ns == 0 || !is_waited_for(pool))))
         scaler->blocked_ns = 0;

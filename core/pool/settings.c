@@ -47,7 +47,7 @@ void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor
 
 void pool_show_settings(struct pool *pool, const struct pool_settings *settings)
 {
-    for_senders_set(&pool->for_senders, settings);
+    flags_set(&pool->flags, FLAGS_ROUTE, (uint32_t)settings->route << FLAGS_ROUTE_SHIFT);
     /* Relaxed: see owner_may_give. */
     atomic_store_explicit(&pool->owner.shares, route_table[settings->route].pulls,
                           memory_order_relaxed);
@@ -97,9 +97,7 @@ void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *
 void pool_pause(struct pool *pool, bool paused, struct executor *executor)
 {
     pthread_mutex_lock(&pool->lock);
-    /* Release pairs with the acquire in route.c: a message that is sent after this call returned is
-     * refused. */
-    atomic_store_explicit(&pool->paused, paused, memory_order_release);
+    flags_set(&pool->flags, FLAGS_PAUSED, paused ? FLAGS_PAUSED : 0);
     pthread_mutex_unlock(&pool->lock);
     if (!paused)
         pool_wake_waiters(pool, executor);

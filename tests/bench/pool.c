@@ -10,8 +10,8 @@
 #define SENDERS_MAX 64
 #define BURST 32
 #define LOOK_MS 10
-#define LEVELS 5        /* of nested pools, the workers' one among them */
-#define NESTED_ROUNDS 3 /* with and without */
+#define LEVELS 8 /* of nested pools, the workers' one among them; the language has no more */
+#define NESTED_ROUNDS 41 /* with and without */
 #define GROWTH_MAX (1024 * 1024)
 #define GROWTH_MESSAGES_MIN 100000000 /* of so many the growth is judged */
 
@@ -94,6 +94,15 @@ static const struct weir_behaviour sender = { .name = "send",
                                               .handle = send_burst,
                                               .state_size = sizeof(struct sender_state) };
 
+/* Of all threads together: others on the machine do not count. */
+static uint64_t spent_ns(void)
+{
+    struct timespec spent;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+}
+
 static bool never(void *context)
 {
     (void)context;
@@ -131,7 +140,7 @@ static void make_pools(struct bench *bench, struct pool_options *options, struct
     for (uint32_t i = 0; i < levels; i++) {
         bool is_last = i + 1 == levels;
 
-        options->path = "bench/bench/bench/bench/bench" + 6 * (LEVELS - 1 - i);
+        options->path = "bench/bench/bench/bench/bench/bench/bench/bench" + 6 * (LEVELS - 1 - i);
         options->parent = i ? pools[i - 1] : NULL;
         options->spec = is_last ? spec : NULL;
         options->size = is_last ? size : 0;
@@ -155,7 +164,8 @@ struct way {
     uint32_t levels;
     uint32_t limit;
     bool waits;
-    bool watches; /* the memory; the end is then seen late */
+    bool watches;    /* the memory; the end is then seen late */
+    uint64_t *spent; /* of CPU time, without making and ending the pools; NULL: not asked for */
 };
 
 static void make_senders(struct bench *bench, struct sender_settings *settings,
@@ -190,11 +200,17 @@ static struct bench_result run_way(struct bench *bench, const struct way *way)
     settings.pool = way->waits ? 0 : pools[0]->pid;
     make_senders(bench, &settings, &slot, senders);
     start = row_now_ns();
+    if (way->spent)
+        *way->spent = spent_ns();
     for (uint32_t i = 0; i < row->senders; i++)
         bench_send(bench, actor_pid(senders[i]), 0);
     if (way->watches)
         result.figure = watch_growth(bench, pools[way->levels - 1], result.messages);
     bench_wait(bench);
+    if (way->spent) {
+        wait_for_done(bench, pools[way->levels - 1], result.messages);
+        *way->spent = spent_ns() - *way->spent;
+    }
     if (way->waits) /* what waits behind an output goes with its sender */
         bench_end(bench, senders, row->senders);
     /* The time counts until the last message is done. */
@@ -217,36 +233,34 @@ static struct bench_result run_waiting(struct bench *bench)
     return run_way(bench, &(struct way){ .levels = 1, .limit = bench->row.limit, .waits = true });
 }
 
-/* Of all threads together: others on the machine do not count. */
-static uint64_t spent_ns(void)
+static int compare(const void *a, const void *b)
 {
-    struct timespec spent;
+    double x = *(const double *)a, y = *(const double *)b;
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+    return (x > y) - (x < y);
 }
 
 /*
- * What each further level around a pool costs a message, in time on the CPUs: the best of some
- * rounds, in turn, without others and with four. Without limits: refused messages are sent again,
- * and would count as well.
+ * What each further level around a pool costs a message, in time on the CPUs: the median of the
+ * differences between runs without others and with seven, by turns. Without limits: refused
+ * messages are sent again, and would count as well.
  */
 static struct bench_result run_nested(struct bench *bench)
 {
-    uint64_t best[2] = { UINT64_MAX, UINT64_MAX };
+    double costs[NESTED_ROUNDS];
     struct bench_result result = { .messages = bench->row.each * bench->row.senders,
                                    .ok = true,
                                    .has_figure = true };
 
-    for (uint32_t i = 0; i < 2 * NESTED_ROUNDS; i++) {
-        uint64_t start = spent_ns(), spent;
+    for (uint32_t i = 0; i < NESTED_ROUNDS; i++) {
+        uint64_t flat, deep;
 
-        result.ok &= run_way(bench, &(struct way){ .levels = i % 2 ? LEVELS : 1 }).ok;
-        spent = spent_ns() - start;
-        if (spent < best[i % 2])
-            best[i % 2] = spent;
+        result.ok &= run_way(bench, &(struct way){ .levels = 1, .spent = &flat }).ok;
+        result.ok &= run_way(bench, &(struct way){ .levels = LEVELS, .spent = &deep }).ok;
+        costs[i] = (double)deep - (double)flat;
     }
-    result.figure = ((double)best[1] - (double)best[0]) / (double)result.messages / (LEVELS - 1);
+    qsort(costs, NESTED_ROUNDS, sizeof costs[0], compare);
+    result.figure = costs[NESTED_ROUNDS / 2] / (double)result.messages / (LEVELS - 1);
     return result;
 }
 

@@ -115,7 +115,7 @@ ROWS = (
     Row("flat", "what the process grows by between the first tenth and the last of 100 million "
         "messages of pool0", each=25_000_000, **POOL, figure="figure", unit="bytes",
         one=Goal(1 << 20, "unit"), two=Goal(1 << 20, "unit"), rare=True),
-    Row("nested", "what each further level around a pool costs a message", each=1_000_000,
+    Row("nested", "what each further level around a pool costs a message", each=25_000,
         senders=4, receivers=8, figure="figure", one=Goal(3, "unit"), two=Goal(3, "unit")),
     Row("many", "how much dearer a message is when a million actors take turns, not 64",
         receivers=1 << 20, figure="figure", unit="times", one=Goal(2, "unit"), two=Goal(2, "unit"),

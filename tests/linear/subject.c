@@ -152,7 +152,7 @@ void subject_release(struct subject *subject)
     struct executor *executor = enter(subject);
 
     atomic_store(&subject->released, true);
-    if (!atomic_load(&subject->pool->closing))
+    if (!flags_is_closing(&subject->pool->flags))
         pool_close(subject->pool, executor);
     runtime_leave(executor);
 }

@@ -137,8 +137,8 @@ static void print_pool(struct walk *walk, struct pool *pool)
 {
     (void)fprintf(stderr, "  %s target %u places %u pull %u%s%s%s waiters %u\n", pool->path,
                   pool->target, resize_count_locked(pool), pool->pull.messages.count,
-                  atomic_load(&pool->paused) ? " paused" : "",
-                  atomic_load(&pool->closing) ? " closing" : "", pool->ended ? " ended" : "",
+                  flags_is_paused(&pool->flags) ? " paused" : "",
+                  flags_is_closing(&pool->flags) ? " closing" : "", pool->ended ? " ended" : "",
                   atomic_load(&pool->waiters.count));
     look_at_places(walk, pool, print_actor);
 }

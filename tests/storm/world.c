@@ -189,7 +189,7 @@ void world_calm(struct world *world)
     for (uint32_t i = 0; i < HALLS; i++) {
         struct pool *pool = world->halls[i].pool;
 
-        if (atomic_load(&pool->paused))
+        if (flags_is_paused(&pool->flags))
             pool_pause(pool, false, executor);
         if (pool_target(pool) == 0 && pool_resize(pool, executor, 1, NULL) != 0)
             abort();

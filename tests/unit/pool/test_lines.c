@@ -67,7 +67,7 @@ static void test_lines_of_a_mailbox_and_an_actor(void)
 static void test_lines_of_a_pool(void)
 {
     const struct group_of_fields groups[] = {
-        FIELDS(pool, runtime, for_senders), /* const: what senders read for each message */
+        FIELDS(pool, runtime, flags), /* const: what senders read for each message */
         FIELD(pool, owner),                 /* the full mark */
         FIELD(pool, waiters),
         FIELDS(pool, pull.lock, pull.sleeping),

@@ -117,11 +117,11 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
     fprintf(drawing->stream, "pool %s target %u in %u..%u limit %u bytes %ju route %u remove %d",
             pool->path, pool->target, pool->settings.size_min, pool->settings.size_max,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
-            atomic_load(&pool->for_senders.route), (int)pool->settings.remove.mode);
+            flags_route(&pool->flags), (int)pool->settings.remove.mode);
     fprintf(drawing->stream, "/%ju on %s closing %d paused %d manager %d",
             (uintmax_t)pool->settings.remove.timeout_ms,
-            pool->dispatcher ? pool->dispatcher->name : "-", atomic_load(&pool->closing),
-            atomic_load(&pool->paused), pool->has_manager);
+            pool->dispatcher ? pool->dispatcher->name : "-", flags_is_closing(&pool->flags),
+            flags_is_paused(&pool->flags), pool->has_manager);
     draw_spec(drawing, pool->spec);
     draw_wiring(drawing, outlet_present(&pool->outlets));
     draw_members(drawing, pool);

@@ -92,7 +92,7 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool,
     fprintf(out, "pool %s size %u in %u..%u clamps %d limit %u bytes %ju route %u\n", pool->path,
             pool->target, pool->settings.size_min, pool->settings.size_max, pool->settings.clamp,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
-            atomic_load(&pool->for_senders.route));
+            flags_route(&pool->flags));
     fprintf(out, "  remove %d in %ju manager %d on %s dead letters %u, %ju\n",
             (int)pool->settings.remove.mode, (uintmax_t)pool->settings.remove.timeout_ms,
             pool->has_manager, pool->actor->dispatcher->name, pool->dead.bounds.count,

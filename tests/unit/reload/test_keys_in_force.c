@@ -215,7 +215,7 @@ static struct settings_pool in_force(struct pool *pool, const struct settings_po
 
     pthread_mutex_lock(&pool->lock);
     result.core = pool->settings;
-    result.core.route = atomic_load(&pool->for_senders.route); /* which senders read */
+    result.core.route = flags_route(&pool->flags); /* which senders read */
     if (pool->spec)
         result.core.restart = pool->spec->restart; /* which workers read */
     pthread_mutex_unlock(&pool->lock);
