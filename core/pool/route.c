@@ -367,6 +367,31 @@ static inline const struct member *next_member(struct pool *pool, struct executo
     }
 }
 
+/* When the next worker in turn has no room: tries the others, as far as they are workers. Any
+ * result but 0 is no answer for the whole pool. Out of line, as route_counted. */
+__attribute__((noinline)) static int try_others(struct pool *pool, struct executor *executor,
+                                                struct message *message)
+{
+    const struct members *members = members_of(pool);
+    struct route_choice others;
+
+    if (members->count < 2)
+        return WEIR_EFULL;
+    others = (struct route_choice){ route_next(pool, executor, members->count),
+                                    members->count - 1 };
+    for (uint32_t i = 0; i < others.count; i++) {
+        const struct member *member = chosen(members, others, i);
+
+        if (!member->actor)
+            return WEIR_EFULL;
+        if (deliver(member->actor, member->serial, executor, message) == 0) {
+            route_pass_over(pool, executor, i);
+            return 0;
+        }
+    }
+    return WEIR_EFULL;
+}
+
 /* Goes down through the levels that are in the usual case; a TAKE may stay at a group. Any result
  * but 0: the message is not delivered, and the next member in turn is no answer for the whole pool.
  */
@@ -381,8 +406,11 @@ static inline int route_in_turn(struct pool *pool, struct executor *executor,
         member = next_member(pool, executor);
         if (!member)
             return WEIR_EFULL;
-        if (member->actor)
-            return deliver(member->actor, member->serial, executor, message);
+        if (member->actor) {
+            if (deliver(member->actor, member->serial, executor, message) == 0)
+                return 0;
+            return try_others(pool, executor, message);
+        }
         pool = member->pool;
     }
     /* A level that has given the message its turn is not entered again: it would skip a member. */
