@@ -9,6 +9,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
+#include "dispatch/share.h"
 #include "face/parts.h"
 
 struct spec {
@@ -26,8 +27,7 @@ struct spec {
     struct restart restart;
     void (*release)(void *owner); /* after the last reference; may be NULL */
     void *owner;
-    /* Written by each actor that begins or ends; the rest is read for each message. */
-    alignas(64) _Atomic uint32_t references;
+    alignas(64) struct refcount uses; /* the rest is read for each message */
 };
 
 /* The most retries that wait in one worker; with that many it takes no new message:
@@ -47,5 +47,12 @@ struct tag_table;
 int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);
+
+struct executor;
+
+/* As spec_ref and spec_unref, for actors that begin and end: from the thread's share. Owner of the
+ * executor. */
+struct spec *spec_ref_shared(struct spec *spec, struct executor *executor);
+void spec_unref_shared(struct spec *spec, struct executor *executor);
 
 #endif

@@ -182,6 +182,7 @@ static void look_around(struct executor *executor)
     while (timers_expire(&executor->dispatcher->timers, now, executor))
         ;
     (void)reader_poll(&executor->reader);
+    shares_look(&executor->shares);
 }
 
 /* Moves the oldest spawned actor to the ring, where younger ones cannot overtake it any more. */
@@ -375,6 +376,7 @@ static void sleep_until_picked(struct executor *executor)
 static void go_offline(struct executor *executor)
 {
     executor->clock_beat--; /* there are no beats while all threads sleep */
+    shares_return(&executor->shares); /* what this releases may be retired */
     reader_rest(&executor->reader);
     cache_flush(&executor->cache);
 }
@@ -579,6 +581,7 @@ void *executor_main(void *argument)
         while ((schedulable = next_to_run(executor)))
             run_turn(executor, schedulable);
     while (!leave(executor));
+    shares_return(&executor->shares);
     reader_finish(&executor->reader);
     cache_flush(&executor->cache);
     if (dispatcher->options.thread_end)
