@@ -295,7 +295,6 @@ static void hand_over_all(struct runtime *runtime)
         struct dispatcher *dispatcher = runtime->dispatchers[i];
 
         for (uint32_t j = 0; j < dispatcher_slot_count(dispatcher); j++) {
-            shares_return(&dispatcher->executors[j]->shares);
             reader_hand_over(&dispatcher->executors[j]->reader);
             cache_flush(&dispatcher->executors[j]->cache);
         }

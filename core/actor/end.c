@@ -115,9 +115,9 @@ static void destroy_ext(struct actor *actor)
     actor->ext = NULL;
 }
 
-static void drop_spec_and_place(struct actor *actor, struct executor *executor)
+static void drop_spec_and_place(struct actor *actor)
 {
-    spec_unref_shared(actor->spec, executor);
+    spec_unref(actor->spec);
     actor->spec = NULL;
     if (actor->place)
         names_unlabel(&actor->runtime->names, &actor->place->name);
@@ -165,7 +165,7 @@ static void finish(struct actor *actor, enum weir_end_reason reason)
     if (place && place->owner && place->owner->ops->ended)
         place->owner->ops->ended(place);
     retire_slot(actor, actor->executor);
-    drop_spec_and_place(actor, actor->executor);
+    drop_spec_and_place(actor);
     if (gives_notice)
         runtime_notice(actor->runtime);
 }
@@ -190,7 +190,7 @@ void end_unborn(struct actor *actor, struct executor *executor)
     mailbox_end(&actor->mailbox);
     lifecycle_apply(actor, LIFE_ENDED);
     retire_slot(actor, executor);
-    drop_spec_and_place(actor, executor);
+    drop_spec_and_place(actor);
 }
 
 static void free_queue(struct message_queue *queue, struct executor *executor)
@@ -242,6 +242,6 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     }
     destroy_ext(actor);
     incarnation_free_state(actor);
-    drop_spec_and_place(actor, executor);
+    drop_spec_and_place(actor);
     lifecycle_apply(actor, LIFE_ENDED);
 }

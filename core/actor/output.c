@@ -446,12 +446,14 @@ static int try_copy(struct actor *actor, struct batch *batch)
 
     while (status == 0) {
         weir_pid tried = batch->member;
+        int found;
 
         status = send_some(actor, tried, batch->messages, 1, NULL);
         if (!has_ended(status))
             return status;
-        if (find_receiver(actor, copy, &batch->member) == 0 && batch->member != tried)
-            status = 0;
+        found = find_receiver(actor, copy, &batch->member);
+        if (found != 0 || batch->member != tried)
+            status = found;
     }
     if (!has_ended(status) || !has_no_receiver(actor, copy))
         return status;

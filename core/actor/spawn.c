@@ -29,7 +29,7 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     actor->schedulable.run = runtime->turn;
     actor->runtime = runtime;
     actor->dispatcher = options->dispatcher;
-    actor->spec = options->spec ? spec_ref_shared(options->spec, executor) : NULL;
+    actor->spec = options->spec ? spec_ref(options->spec) : NULL;
     actor->place = options->place;
     actor->router = options->router;
     actor->kind = (uint8_t)options->kind;

@@ -1,21 +1,10 @@
 #include "actor/spec.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch/layout.h"
 #include "message/tag.h"
-
-static void release_spec(struct refcount *uses)
-{
-    struct spec *spec = (struct spec *)(void *)((char *)uses - offsetof(struct spec, uses));
-
-    if (spec->release)
-        spec->release(spec->owner);
-    free(spec);
-}
 
 struct spec *spec_create(const struct weir_behaviour *behaviour, const void *settings)
 {
@@ -24,8 +13,7 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
     if (!spec)
         return NULL;
     memset((void *)spec, 0, sizeof *spec);
-    atomic_init(&spec->uses.references, 1);
-    spec->uses.release = release_spec;
+    atomic_init(&spec->references, 1);
     spec->behaviour = behaviour;
     spec->settings = settings;
     spec->plugin = "";
@@ -50,34 +38,17 @@ int spec_make_label(struct spec *spec, struct tag_table *names)
 
 struct spec *spec_ref(struct spec *spec)
 {
-    refcount_take(&spec->uses);
+    /* Relaxed: the caller has a reference already. */
+    atomic_fetch_add_explicit(&spec->references, 1, memory_order_relaxed);
     return spec;
 }
 
 void spec_unref(struct spec *spec)
 {
-    if (spec)
-        refcount_give(&spec->uses);
-}
-
-/* A thread from outside has no looks, which would return its share. */
-static bool has_shares(const struct executor *executor)
-{
-    return executor->dispatcher != NULL;
-}
-
-struct spec *spec_ref_shared(struct spec *spec, struct executor *executor)
-{
-    if (!has_shares(executor))
-        return spec_ref(spec);
-    shares_take(&executor->shares, &spec->uses);
-    return spec;
-}
-
-void spec_unref_shared(struct spec *spec, struct executor *executor)
-{
-    if (!spec || !has_shares(executor))
-        spec_unref(spec);
-    else
-        shares_give(&executor->shares, &spec->uses);
+    /* Each release pairs with the acquire of the last one: all uses were before. */
+    if (!spec || atomic_fetch_sub_explicit(&spec->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (spec->release)
+        spec->release(spec->owner);
+    free(spec);
 }

@@ -9,7 +9,6 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-#include "dispatch/share.h"
 #include "face/parts.h"
 
 struct spec {
@@ -27,7 +26,9 @@ struct spec {
     struct restart restart;
     void (*release)(void *owner); /* after the last reference; may be NULL */
     void *owner;
-    alignas(64) struct refcount uses; /* the rest is read for each message */
+    /* On its own line: actors that begin or end write it; the fields above are read for each
+     * message. */
+    alignas(64) _Atomic uint32_t references;
 };
 
 /* The most retries that wait in one worker; with that many it takes no new message:
@@ -47,12 +48,5 @@ struct tag_table;
 int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);
-
-struct executor;
-
-/* As spec_ref and spec_unref, for actors that begin and end: from the thread's share. Owner of the
- * executor. */
-struct spec *spec_ref_shared(struct spec *spec, struct executor *executor);
-void spec_unref_shared(struct spec *spec, struct executor *executor);
 
 #endif

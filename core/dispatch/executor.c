@@ -100,8 +100,8 @@ uint64_t executor_time(struct executor *executor)
 
 /* --- putting work in ------------------------------------------------------------------------ */
 
-/* Wakes a thread when it should take a share of the queued actors. */
-static void share(struct executor *executor)
+/* Wakes a thread when it should take some of the queued actors. */
+static void wake_if_worth(struct executor *executor)
 {
     if (theft_is_worth(executor))
         wake_any(executor->dispatcher);
@@ -111,7 +111,7 @@ static void push_ring(struct executor *executor, struct schedulable *schedulable
 {
     if (!ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
-    share(executor);
+    wake_if_worth(executor);
 }
 
 void executor_submit_any(struct executor *executor, struct dispatcher *dispatcher,
@@ -147,7 +147,7 @@ void executor_submit_spawned(struct executor *executor, struct dispatcher *dispa
                              struct schedulable *schedulable)
 {
     if (executor_is_home(executor, dispatcher) && spawn_deque_push(&executor->spawned, schedulable))
-        share(executor);
+        wake_if_worth(executor);
     else
         executor_submit(executor, dispatcher, schedulable);
 }
@@ -182,7 +182,6 @@ static void look_around(struct executor *executor)
     while (timers_expire(&executor->dispatcher->timers, now, executor))
         ;
     (void)reader_poll(&executor->reader);
-    shares_look(&executor->shares);
 }
 
 /* Moves the oldest spawned actor to the ring, where younger ones cannot overtake it any more. */
@@ -300,9 +299,10 @@ static struct schedulable *look_for_work(struct executor *executor)
 
     look_around(executor);
     taken = take_next(executor);
-    if (!taken)
-        taken = theft_try(executor, (uint32_t)executor_random(executor));
-    return taken;
+    if (taken)
+        return taken;
+    theft_judge(executor);
+    return theft_try(executor, (uint32_t)executor_random(executor));
 }
 
 /* Searches repeatedly for a short time. The caller counts as searching. */
@@ -376,7 +376,6 @@ static void sleep_until_picked(struct executor *executor)
 static void go_offline(struct executor *executor)
 {
     executor->clock_beat--; /* there are no beats while all threads sleep */
-    shares_return(&executor->shares); /* what this releases may be retired */
     reader_rest(&executor->reader);
     cache_flush(&executor->cache);
 }
@@ -413,7 +412,7 @@ static void push_again(struct executor *executor, struct schedulable *schedulabl
     if (goes_behind || !ring_push(&executor->ring, schedulable))
         global_queue_push(&executor->dispatcher->global, schedulable);
     if (!is_alone)
-        share(executor);
+        wake_if_worth(executor);
 }
 
 /* Counts refused turns in a row. Out of line: seldom. */
@@ -581,7 +580,6 @@ void *executor_main(void *argument)
         while ((schedulable = next_to_run(executor)))
             run_turn(executor, schedulable);
     while (!leave(executor));
-    shares_return(&executor->shares);
     reader_finish(&executor->reader);
     cache_flush(&executor->cache);
     if (dispatcher->options.thread_end)

@@ -21,7 +21,6 @@
 #include "dispatch/pace.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
-#include "dispatch/share.h"
 #include "dispatch/spawn_deque.h"
 #include "dispatch/stock.h"
 #include "dispatch/theft_note.h"
@@ -60,7 +59,6 @@ struct executor {
     struct reader reader;
     struct cache cache;
     struct stock slots;     /* for actor/slots.c */
-    struct shares shares;
     struct group *ended_of; /* for actor/group.c: a group, and its messages that have ended here */
     uint32_t ended_count;   /* and are not counted there yet */
     uint64_t now_ns;        /* coarse: the time that was read last; see executor_time */

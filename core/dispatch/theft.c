@@ -31,23 +31,12 @@ static struct schedulable *steal_any(struct executor *executor, struct executor 
     return taken;
 }
 
-/* The thief has no more work. */
-static void judge_last_theft(struct executor *executor)
-{
-    struct theft last = executor->last_theft;
-
-    executor->last_theft.victim = NULL;
-    if (last.victim && executor->now_ns - last.at_ns < THEFT_PAYS_NS)
-        press_begin(last.victim);
-}
-
 struct schedulable *theft_try(struct executor *executor, uint32_t first)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
     uint32_t count = dispatcher_slot_count(dispatcher);
     struct schedulable *taken = NULL;
 
-    judge_last_theft(executor);
     for (uint32_t i = 0; i < count && !taken; i++) {
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
 
@@ -60,16 +49,23 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
     return taken;
 }
 
-static bool is_worth(struct executor *executor, uint64_t count)
+void theft_judge(struct executor *executor)
 {
-    return press_lasts(executor) ? count * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS
-                                 : count > 0;
+    struct theft last = executor->last_theft;
+
+    executor->last_theft.victim = NULL;
+    if (last.victim && executor->now_ns - last.at_ns < THEFT_PAYS_NS)
+        press_begin(last.victim);
 }
 
 bool theft_is_worth(struct executor *executor)
 {
-    return is_worth(executor, ring_count(&executor->ring)) ||
-           is_worth(executor, spawn_deque_count(&executor->spawned));
+    uint64_t queued = ring_count(&executor->ring);
+    uint64_t spawned = spawn_deque_count(&executor->spawned);
+    uint64_t longer = queued > spawned ? queued : spawned; /* a theft takes from one of them */
+
+    return press_lasts(executor) ? longer * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS
+                                 : longer > 0;
 }
 
 bool theft_has_waited(struct theft_note *note, struct executor *executor)

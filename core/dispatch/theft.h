@@ -39,11 +39,16 @@ struct schedulable;
  * from each other; with 100 us they do not, and a round of actors with 1 us of work a message is
  * older than that. */
 #define THEFT_AGE_NS 100000u
-#define THEFT_PAYS_NS 5000u /* a theft takes up to 3 us; what it moves is moved back later */
+#define THEFT_PAYS_NS                                                                              \
+    5000u /* a theft takes up to 3 us, and the lines that it moves come back later */
 
 /* Checks the other threads once, from the one with index `first` modulo their number on, and takes
  * from the first that has work which is worth it at `executor->now_ns`. NULL: none has. */
 struct schedulable *theft_try(struct executor *executor, uint32_t first);
+
+/* Judges the last theft by the time that it kept the thread busy. Owner, when it has no more work;
+ * `now_ns` was read after that. */
+void theft_judge(struct executor *executor);
 
 /* True when the queued work of `executor` keeps it busy for so long that others should help. */
 bool theft_is_worth(struct executor *executor);

@@ -1,7 +1,7 @@
 /*
  * dispatch/wake.h - wakes sleeping threads of a dispatcher.
  *
- * A thread sleeps on its token, a futex word; a thread that wakes it sets bits there.
+ * A thread sleeps on its token, a futex word. To wake it, another thread sets bits in that word.
  *
  *              | any thread | await
  *   any thread |     -      |   -      X = the owner of the executor; - = any threads at once

@@ -15,13 +15,13 @@ bool elastic_is_active_locked(const struct pool *pool)
  * none, and the check of elastic_wake follows. */
 void elastic_publish_locked(struct pool *pool)
 {
-    uint32_t elastic = pool->settings.scale.on ? FLAGS_FIRST_IDLE : 0;
+    uint32_t bits = pool->settings.scale.on ? FLAGS_FIRST_IDLE : 0;
 
     if (elastic_is_active_locked(pool) && !pool->scaler.logged_full)
-        elastic |= FLAGS_SENSES;
+        bits |= FLAGS_SENSES;
     if (pool->scaler.stuck)
-        elastic |= FLAGS_STUCK;
-    flags_set(&pool->flags, FLAGS_FIRST_IDLE | FLAGS_SENSES | FLAGS_STUCK, elastic);
+        bits |= FLAGS_STUCK;
+    flags_set(&pool->flags, FLAGS_FIRST_IDLE | FLAGS_SENSES | FLAGS_STUCK, bits);
 }
 
 void elastic_set_locked(struct pool *pool)
@@ -98,7 +98,7 @@ void elastic_notice(struct pool *pool, struct executor *executor)
 
 void elastic_wake(struct pool *pool, struct executor *executor)
 {
-    /* Relaxed: after the change, on the same thread. */
+    /* This thread made the change. */
     if (flags_word(&pool->flags) & FLAGS_FIRST_IDLE)
         elastic_notice(pool, executor);
 }

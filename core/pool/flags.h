@@ -1,5 +1,5 @@
 /*
- * pool/flags.h - what a sender looks at before it routes a message of a pool: one word.
+ * pool/flags.h - the flags of a pool that a sender checks before it routes a message: one word.
  *
  * It stands on the line of struct pool that senders read for each message, and is 0 for most pools:
  * open, round robin, of fixed size. So a sender checks all of it at once.
@@ -15,11 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weir/status.h>
+
 #define FLAGS_CLOSING 1u
 #define FLAGS_PAUSED 2u
-#define FLAGS_FIRST_IDLE 4u /* the first idle worker gets a message, so that the last are unused */
-#define FLAGS_SENSES 8u     /* senders request looks of an elastic pool */
-#define FLAGS_STUCK 16u     /* workers fail to open: another pool of its lease group grows first */
+/* `scale` is on: the first idle worker gets a message, so that the last are unused */
+#define FLAGS_FIRST_IDLE 4u
+#define FLAGS_SENSES 8u /* senders request looks of an elastic pool */
+#define FLAGS_STUCK 16u /* workers fail to open: another pool of its lease group grows first */
 #define FLAGS_ROUTE_SHIFT 8
 #define FLAGS_ROUTE (0xffu << FLAGS_ROUTE_SHIFT) /* enum weir_route; round robin is 0 */
 
@@ -32,6 +35,15 @@ struct pool_flags {
 static inline uint32_t flags_word(const struct pool_flags *flags)
 {
     return atomic_load_explicit(&flags->word, memory_order_acquire);
+}
+
+/* Why a pool with these flags takes no message; 0: it may take some. A pool that was paused before
+ * it closed is closed. */
+static inline int flags_refusal(uint32_t word)
+{
+    if (word & FLAGS_CLOSING)
+        return WEIR_ECLOSED;
+    return word & FLAGS_PAUSED ? WEIR_EFULL : 0;
 }
 
 static inline bool flags_is_closing(const struct pool_flags *flags)

@@ -63,7 +63,7 @@ static bool has_room_locked(const struct pull_queue *pull)
 /* A pool that scales itself, and whose workers open. */
 static bool is_able(const struct pool *pool)
 {
-    /* Relaxed: see elastic_publish_locked. */
+    /* An older value: see elastic_publish_locked. */
     return pool && (flags_word(&pool->flags) & (FLAGS_SENSES | FLAGS_STUCK)) == FLAGS_SENSES;
 }
 

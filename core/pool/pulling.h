@@ -51,14 +51,14 @@ uint64_t pulling_room(struct pool *pool);
 /* The limit of one message's payload; UINT64_MAX = unlimited. Any thread. */
 uint64_t pulling_bytes_limit(struct pool *pool);
 
-/* pool->lock is held, after a change of target, limit or `closing`. */
+/* pool->lock is held, after a change of target or limit, or when the pool closes. */
 void pulling_set_bounds_locked(struct pool *pool);
 
 /* No member is leased from now on. pool->lock is held. */
 void pulling_end_leases_locked(struct pool *pool);
 
-/* No message is admitted any more. pool->lock is held; `closing` is set only after this call: so a
- * thread that sees `closing` and then an empty queue knows that the queue stays empty. */
+/* No message is admitted any more. pool->lock is held; FLAGS_CLOSING is set only after this call:
+ * so a thread that sees it and then an empty queue knows that the queue stays empty. */
 void pulling_close_locked(struct pool *pool);
 
 /* The members take from the queue from now on, since the route is pull. pool->lock is held. */

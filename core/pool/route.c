@@ -14,6 +14,7 @@
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
 #define ROOM_MAX (1u << 20)
+#define OTHERS_MAX 16 /* so much more does an answer FULL cost, for which all are tried again */
 #define IDLE_LOOKS 64 /* members of an elastic pool; each costs a cache line */
 
 static struct members *members_of(struct pool *pool)
@@ -304,13 +305,12 @@ static int route_below(struct pool *pool, struct attempt *attempt)
 
     do {
         uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before the members are */
-        uint32_t flags;
         int status;
 
         members = members_of(pool);
-        flags = flags_word(&pool->flags);
-        if (flags & (FLAGS_CLOSING | FLAGS_PAUSED))
-            return flags & FLAGS_CLOSING ? WEIR_ECLOSED : WEIR_EFULL;
+        status = flags_refusal(flags_word(&pool->flags));
+        if (status != 0)
+            return status;
         status = try_members(pool, members, epoch, attempt);
         if (pool_senses(pool))
             sense(pool, attempt, status);
@@ -353,10 +353,9 @@ __attribute__((noinline)) static int route_counted(struct pool *pool, struct exe
 
 /* The next member of a pool in the usual case. A single member needs no round-robin position, so
  * the thread's line of positions is not touched. NULL: the pool has no members. */
-static inline const struct member *next_member(struct pool *pool, struct executor *executor)
+static inline const struct member *next_member(struct pool *pool, const struct members *members,
+                                               struct executor *executor)
 {
-    const struct members *members = members_of(pool);
-
     switch (members->count) {
     case 0:
         return NULL;
@@ -367,20 +366,16 @@ static inline const struct member *next_member(struct pool *pool, struct executo
     }
 }
 
-/* When the next worker in turn has no room: tries the others, as far as they are workers. Any
+/* When the next worker in turn has no room: tries some members after it, until one is a pool. Any
  * result but 0 is no answer for the whole pool. Out of line, as route_counted. */
-__attribute__((noinline)) static int try_others(struct pool *pool, struct executor *executor,
-                                                struct message *message)
+__attribute__((noinline)) static int try_others(struct pool *pool, const struct members *members,
+                                                struct executor *executor, struct message *message)
 {
-    const struct members *members = members_of(pool);
-    struct route_choice others;
+    uint32_t others = members->count - 1 < OTHERS_MAX ? members->count - 1 : OTHERS_MAX;
+    struct route_choice choice = { route_next(pool, executor, members->count), others };
 
-    if (members->count < 2)
-        return WEIR_EFULL;
-    others = (struct route_choice){ route_next(pool, executor, members->count),
-                                    members->count - 1 };
-    for (uint32_t i = 0; i < others.count; i++) {
-        const struct member *member = chosen(members, others, i);
+    for (uint32_t i = 0; i < others; i++) {
+        const struct member *member = chosen(members, choice, i);
 
         if (!member->actor)
             return WEIR_EFULL;
@@ -392,9 +387,9 @@ __attribute__((noinline)) static int try_others(struct pool *pool, struct execut
     return WEIR_EFULL;
 }
 
-/* Goes down through the levels that are in the usual case; a TAKE may stay at a group. Any result
- * but 0: the message is not delivered, and the next member in turn is no answer for the whole pool.
- */
+/* Goes down through the levels that are in the usual case. Any result but 0: the message is not
+ * delivered, and the next member in turn is no answer for the whole pool. A TAKE is not routed
+ * here, because a lease group may queue it. */
 static inline int route_in_turn(struct pool *pool, struct executor *executor,
                                 struct message *message, struct message_list *left)
 {
@@ -403,13 +398,15 @@ static inline int route_in_turn(struct pool *pool, struct executor *executor,
     if (message->public.reserved & MESSAGE_TAKE)
         return WEIR_EFULL;
     while (is_usual(pool)) {
-        member = next_member(pool, executor);
+        const struct members *members = members_of(pool);
+
+        member = next_member(pool, members, executor);
         if (!member)
             return WEIR_EFULL;
         if (member->actor) {
             if (deliver(member->actor, member->serial, executor, message) == 0)
                 return 0;
-            return try_others(pool, executor, message);
+            return try_others(pool, members, executor, message);
         }
         pool = member->pool;
     }

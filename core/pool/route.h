@@ -13,8 +13,8 @@ struct pool;
 /* The next of `count` members, at least 1, in the calling thread's round. */
 uint32_t route_next(const struct pool *pool, struct executor *executor, uint32_t count);
 
-/* After a message that `full` members behind the first one refused: the round goes on behind the
- * one that took it, so that a round passes over each full member once. */
+/* After a message that was refused by `full` members from the first one of its round on: the round
+ * goes on behind the member that took it. So each round passes over a full member once. */
 void route_pass_over(const struct pool *pool, struct executor *executor, uint32_t full);
 
 /*

@@ -99,14 +99,13 @@ static int chain_below(struct pool *pool, struct executor *executor, struct chai
         return one_by_one(pool, executor, chain);
     do {
         uint64_t epoch = fullness_epoch(&pool->owner.fullness); /* read before all else */
-        uint32_t flags;
         int taken;
 
         /* [P1] pairs with members_publish. */
         members = atomic_load_explicit(&pool->members, memory_order_acquire);
-        flags = flags_word(&pool->flags);
-        if (flags & (FLAGS_CLOSING | FLAGS_PAUSED))
-            return flags & FLAGS_CLOSING ? WEIR_ECLOSED : WEIR_EFULL;
+        taken = flags_refusal(flags_word(&pool->flags));
+        if (taken != 0)
+            return taken;
         taken = try_any(pool, members, epoch, executor, chain);
         if (taken != WEIR_EFULL)
             return taken;

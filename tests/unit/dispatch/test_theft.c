@@ -286,38 +286,38 @@ static void test_spawned_jobs_are_left_after_a_theft_that_did_not_pay(void)
 
 static void test_spawned_job_that_waits_is_seen_at_the_second_look(void)
 {
-    struct theft_note sighting = { 0 };
+    struct theft_note note = { 0 };
     static struct stage s;
     struct executor *executor;
 
     begin(&s);
     executor = dispatcher_executor(s.dispatcher, 0);
     spawn_on_first(&s);
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
-    CU_ASSERT_TRUE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
+    CU_ASSERT_TRUE(theft_has_waited(&note, executor));
     while (step(&s, 0))
         ;
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
     finish(&s);
 }
 
 static void test_queue_that_stands_still_is_seen_at_the_second_look(void)
 {
-    struct theft_note sighting = { 0 };
+    struct theft_note note = { 0 };
     static struct stage s;
     struct executor *executor;
 
     begin(&s);
     executor = dispatcher_executor(s.dispatcher, 0);
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
     queue_on_first(&s, 1, 1);
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
-    CU_ASSERT_TRUE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
+    CU_ASSERT_TRUE(theft_has_waited(&note, executor));
     CU_ASSERT_TRUE(step(&s, 0));
     CU_ASSERT_TRUE(step(&s, 0));
-    CU_ASSERT_FALSE(theft_has_waited(&sighting, executor));
+    CU_ASSERT_FALSE(theft_has_waited(&note, executor));
     finish(&s);
 }
 

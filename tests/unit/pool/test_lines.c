@@ -99,7 +99,7 @@ static void test_lines_of_a_group(void)
 static void test_lines_of_shared_definitions(void)
 {
     const struct group_of_fields spec[] = { FIELDS(spec, behaviour, owner),
-                                            FIELD(spec, uses) };
+                                            FIELD(spec, references) };
     const struct group_of_fields children[] = { FIELDS(children, lock, parent_pid),
                                                 FIELD(children, used) };
 

@@ -53,7 +53,7 @@ static void draw_spec(const struct drawing *drawing, const struct spec *spec)
     fprintf(drawing->stream, " %s restart %u", spec->behaviour->name, spec->restart.max);
     if (has_identity(drawing))
         fprintf(drawing->stream, " spec %p used %u", (const void *)spec,
-                atomic_load(&spec->uses.references));
+                atomic_load(&spec->references));
 }
 
 /*
