@@ -23,9 +23,14 @@ static struct schedulable *steal_any(struct executor *executor, struct executor 
 {
     struct schedulable *taken = ring_steal(&victim->ring, &executor->ring, RING_CAPACITY);
 
-    if (taken)
-        return taken;
-    taken = spawn_deque_steal(&victim->spawned);
+    return taken ? taken : spawn_deque_steal(&victim->spawned);
+}
+
+static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
+{
+    struct schedulable *taken = press_lasts(victim) ? steal_pressed(executor, victim)
+                                                    : steal_any(executor, victim);
+
     if (taken)
         executor->last_theft = (struct theft){ victim, executor->now_ns };
     return taken;
@@ -41,8 +46,7 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
 
         if (victim != executor)
-            taken = press_lasts(victim) ? steal_pressed(executor, victim)
-                                        : steal_any(executor, victim);
+            taken = steal_from(executor, victim);
     }
     if (taken)
         atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);

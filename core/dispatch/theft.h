@@ -4,10 +4,9 @@
  *
  * An actor that moves to another CPU takes 4 to 10 cache lines along, at 50 to 250 ns each, and
  * from then on its senders' lines move between the CPUs. In a stream each message pays for that,
- * and an actor that is spawned for one short message costs more to move than to run. A thread with
- * such work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room,
- * and when a thief took an actor that was spawned on it, and had no more work after less than
- * THEFT_PAYS_NS.
+ * and an actor that runs for one short message costs more to move than to run. A thread with such
+ * work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room, and when a thief had
+ * no more work after less than THEFT_PAYS_NS.
  *
  * From a pressed thread a thief takes only work that the owner does not reach soon: an entry of a
  * ring, or the oldest spawned actor, that was there THEFT_AGE_NS ago. The thief has notes of each

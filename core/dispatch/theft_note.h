@@ -17,7 +17,7 @@ struct theft_note {
     struct spawn_note spawned;
 };
 
-/* A theft of a spawned actor, until the thief has no more work. */
+/* A theft, until the thief has no more work. */
 struct theft {
     struct executor *victim; /* NULL: none */
     uint64_t at_ns;
