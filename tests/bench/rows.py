@@ -88,7 +88,7 @@ ROWS = (
         steps=WORK_US, beside="pool1us", one=Goal(1.01, "work"), two=Goal(0.54, "one")),
     Row("run0", "`weir run`: 4 sources to a pool of 8, no work; without start and end of the "
         "program", each=500_000, **POOL, beside="pool0", two=Goal(1.05, "one")),
-    Row("run1us", "the same with 1 us of work", each=125_000, **POOL, steps=WORK_US,
+    Row("run1us", "the same with 1 us of work", each=500_000, **POOL, steps=WORK_US,
         beside="pool1us", two=Goal(0.54, "one")),
     Row("fjcreate", "actors that are spawned, get one message and end", each=1_000_000,
         one=Goal(3.9, "F1"), two=Goal(1.0, "one")),
