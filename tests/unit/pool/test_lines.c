@@ -68,11 +68,9 @@ static void test_lines_of_a_pool(void)
 {
     const struct group_of_fields groups[] = {
         FIELDS(pool, runtime, flags), /* const: what senders read for each message */
-        FIELD(pool, owner),                 /* the full mark */
-        FIELD(pool, waiters),
-        FIELDS(pool, pull.lock, pull.sleeping),
-        FIELD(pool, leases.lock),
-        FIELD(pool, refused),
+        FIELD(pool, owner),           /* the full mark */
+        FIELD(pool, waiters),         FIELDS(pool, pull.lock, pull.sleeping),
+        FIELD(pool, leases.lock),     FIELD(pool, refused),
         FIELDS(pool, lock, places),
     };
 
