@@ -1,8 +1,8 @@
 /*
  * dispatch/press.h - a pressed thread: its actors belong together, unless their handlers take long.
  *
- * A thread is pressed when a sender on it lacks room, or gets some, and when a theft from it did
- * not pay. theft.h says what thieves leave to a pressed thread.
+ * A thread is pressed when a sender on it lacks room, or gets some, and when thefts do not
+ * pay. theft.h says what thieves leave to a pressed thread.
  *
  *   begin lasts: any threads of the dispatcher at once
  */

@@ -32,7 +32,8 @@ static struct schedulable *steal_from(struct executor *executor, struct executor
                                                     : steal_any(executor, victim);
 
     if (taken)
-        executor->last_theft = (struct theft){ victim, executor->now_ns };
+        executor->last_theft = (struct theft){ victim, executor->now_ns,
+                                               executor->last_theft.failures };
     return taken;
 }
 
@@ -55,11 +56,16 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
 
 void theft_judge(struct executor *executor)
 {
-    struct theft last = executor->last_theft;
+    struct theft *last = &executor->last_theft;
+    struct executor *victim = last->victim;
 
-    executor->last_theft.victim = NULL;
-    if (last.victim && executor->now_ns - last.at_ns < THEFT_PAYS_NS)
-        press_begin(last.victim);
+    if (!victim)
+        return;
+    last->victim = NULL;
+    if (executor->now_ns - last->at_ns >= THEFT_PAYS_NS)
+        last->failures = 0;
+    else if (++last->failures >= THEFT_FAILURES)
+        press_begin(victim);
 }
 
 bool theft_is_worth(struct executor *executor)

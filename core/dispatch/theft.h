@@ -5,8 +5,9 @@
  * An actor that moves to another CPU takes 4 to 10 cache lines along, at 50 to 250 ns each, and
  * from then on its senders' lines move between the CPUs. In a stream each message pays for that,
  * and an actor that runs for one short message costs more to move than to run. A thread with such
- * work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room, and when a thief had
- * no more work after less than THEFT_PAYS_NS.
+ * work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room, and when
+ * THEFT_FAILURES thefts of a thief in a row, the last one from this thread, gave less than
+ * THEFT_PAYS_NS of work each.
  *
  * From a pressed thread a thief takes only work that the owner does not reach soon: an entry of a
  * ring, or the oldest spawned actor, that was there THEFT_AGE_NS ago. The thief has notes of each
@@ -38,6 +39,7 @@ struct schedulable;
  * from each other; with 100 us they do not, and a round of actors with 1 us of work a message is
  * older than that. */
 #define THEFT_AGE_NS 100000u
+#define THEFT_FAILURES 8u /* a tree has small branches between large ones */
 #define THEFT_PAYS_NS                                                                              \
     5000u /* a theft takes up to 3 us, and the lines that it moves come back later */
 

@@ -17,10 +17,11 @@ struct theft_note {
     struct spawn_note spawned;
 };
 
-/* A theft, until the thief has no more work. */
+/* The last theft of a thread, until the thief has no more work. */
 struct theft {
     struct executor *victim; /* NULL: none */
     uint64_t at_ns;
+    uint32_t failures; /* thefts before it that did not pay, since the last one that did */
 };
 
 #endif

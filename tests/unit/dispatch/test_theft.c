@@ -1,5 +1,5 @@
 /*
- * Goal: where senders lack room, and where a theft did not pay, a thread steals
+ * Goal: where senders lack room, and where thefts do not pay, a thread steals
  * only actors that have waited for some time, and is woken only for enough work; elsewhere it
  * steals and is woken at once. A thread whose work is only refused senders steals from the other
  * threads, and in the end leaves its senders to them. No work stays undone.
@@ -255,9 +255,10 @@ static enum turn take_time(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
-/* Whether a thread that stole a job of `turn_ns` steals the next one at once. `make_two` makes the
- * jobs 1 and 2 ready on the first thread. */
-static bool goes_on_after(uint32_t turn_ns, void (*make_two)(struct stage *stage))
+/* Whether a thread that stole a job of `turn_ns`, after `failures` thefts that did not pay, steals
+ * the next one at once. `make_two` makes the jobs 1 and 2 ready on the first thread. */
+static bool goes_on_after(uint32_t failures, uint32_t turn_ns,
+                          void (*make_two)(struct stage *stage))
 {
     static struct stage s;
     bool goes_on;
@@ -266,6 +267,7 @@ static bool goes_on_after(uint32_t turn_ns, void (*make_two)(struct stage *stage
     relieve(&s);
     s.turn_ns = turn_ns;
     s.jobs[1].act = take_time;
+    dispatcher_executor(s.dispatcher, 1)->last_theft.failures = failures;
     make_two(&s);
     CU_ASSERT_TRUE(step(&s, 1));
     CU_ASSERT_EQUAL(s.jobs[1].ran_on, 1);
@@ -285,12 +287,15 @@ static void queue_two_on_first(struct stage *stage)
 }
 
 /* promise D2 */
-static void test_jobs_are_left_after_a_theft_that_did_not_pay(void)
+static void test_jobs_are_left_after_thefts_that_did_not_pay(void)
 {
-    CU_ASSERT_FALSE(goes_on_after(THEFT_PAYS_NS - 1, spawn_on_first));
-    CU_ASSERT_TRUE(goes_on_after(THEFT_PAYS_NS, spawn_on_first));
-    CU_ASSERT_FALSE(goes_on_after(THEFT_PAYS_NS - 1, queue_two_on_first));
-    CU_ASSERT_TRUE(goes_on_after(THEFT_PAYS_NS, queue_two_on_first));
+    const uint32_t last = THEFT_FAILURES - 1;
+
+    CU_ASSERT_FALSE(goes_on_after(last, THEFT_PAYS_NS - 1, spawn_on_first));
+    CU_ASSERT_FALSE(goes_on_after(last, THEFT_PAYS_NS - 1, queue_two_on_first));
+    CU_ASSERT_TRUE(goes_on_after(last, THEFT_PAYS_NS, spawn_on_first));
+    CU_ASSERT_TRUE(goes_on_after(last, THEFT_PAYS_NS, queue_two_on_first));
+    CU_ASSERT_TRUE(goes_on_after(last - 1, THEFT_PAYS_NS - 1, spawn_on_first));
 }
 
 static void test_spawned_job_that_waits_is_seen_at_the_second_look(void)
@@ -530,7 +535,7 @@ int main(void)
         { "at once", test_ready_job_is_stolen_at_once_while_no_sender_lacks_room },
         { "spawned", test_oldest_spawned_job_is_stolen_at_once_while_no_sender_lacks_room },
         { "spawned later", test_oldest_spawned_job_is_stolen_when_it_has_waited_and_not_before },
-        { "did not pay", test_jobs_are_left_after_a_theft_that_did_not_pay },
+        { "did not pay", test_jobs_are_left_after_thefts_that_did_not_pay },
         { "spawned waits", test_spawned_job_that_waits_is_seen_at_the_second_look },
         { "still", test_queue_that_stands_still_is_seen_at_the_second_look },
         { "worth", test_sleeping_thread_is_woken_for_a_backlog_that_is_worth_it },
