@@ -541,5 +541,6 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
         place_awake(actor->place);
     while (more && context.handled < executor->budget)
         more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
+    executor->handled += context.handled == TURN_SPENT ? 1 : context.handled;
     return end_turn(actor, &context, more);
 }

@@ -63,6 +63,8 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     spawn_deque_init(&executor->spawned);
     pace_init(&executor->pace, executor->now_ns);
     atomic_init(&executor->pressed_beat, present_beat(executor) - PRESS_BEATS);
+    atomic_init(&executor->spared_beat, present_beat(executor) - SPARE_BEATS);
+    executor->move_ns = THEFT_MOVE_NS;
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
     executor->can_be_raided = dispatcher && barrier_register();

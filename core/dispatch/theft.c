@@ -7,6 +7,11 @@
 /* the most that a thread can have queued */
 #define HAND_OVER_MAX (1 + RING_CAPACITY + SPAWN_DEQUE_CAPACITY)
 
+/* A theft that took longer was interrupted; one that took less has read a coarse clock. */
+#define MOVE_NS_MAX 4000u
+#define MOVE_NS_MIN 100u
+#define MOVE_WEIGHT 7 /* of the former mean, against 1 for the last theft */
+
 static struct schedulable *steal_pressed(struct executor *executor, struct executor *victim)
 {
     struct theft_note *note = &executor->notes[victim->index];
@@ -26,14 +31,35 @@ static struct schedulable *steal_any(struct executor *executor, struct executor 
     return taken ? taken : spawn_deque_steal(&victim->spawned);
 }
 
+/* Measures a theft, which began when the clock was read last. */
+static void measure_move(struct executor *executor)
+{
+    uint64_t now_ns = clock_now_ns(&executor->clock);
+    uint64_t took = now_ns - executor->now_ns;
+
+    executor->now_ns = now_ns;
+    if (took > MOVE_NS_MAX)
+        took = MOVE_NS_MAX;
+    if (took < MOVE_NS_MIN)
+        took = MOVE_NS_MIN;
+    executor->move_ns = (MOVE_WEIGHT * executor->move_ns + took) / (MOVE_WEIGHT + 1);
+}
+
 static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
 {
-    struct schedulable *taken = press_lasts(victim) ? steal_pressed(executor, victim)
-                                                    : steal_any(executor, victim);
+    struct schedulable *taken;
 
-    if (taken)
-        executor->last_theft = (struct theft){ victim, executor->now_ns,
-                                               executor->last_theft.failures };
+    if (press_is_spared(victim))
+        return NULL;
+    taken = press_lasts(victim) ? steal_pressed(executor, victim) : steal_any(executor, victim);
+    if (!taken)
+        return NULL;
+    measure_move(executor);
+    atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
+    executor->last_theft = (struct theft){ .victim = victim,
+                                           .at_ns = executor->now_ns,
+                                           .handled = executor->handled,
+                                           .failures = executor->last_theft.failures };
     return taken;
 }
 
@@ -49,9 +75,15 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
         if (victim != executor)
             taken = steal_from(executor, victim);
     }
-    if (taken)
-        atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
     return taken;
+}
+
+/* True when each message that the thief has handled since took longer than a theft takes. */
+static bool has_paid(const struct executor *executor, const struct theft *theft)
+{
+    uint64_t handled = executor->handled - theft->handled;
+
+    return executor->now_ns - theft->at_ns > handled * executor->move_ns;
 }
 
 void theft_judge(struct executor *executor)
@@ -62,10 +94,10 @@ void theft_judge(struct executor *executor)
     if (!victim)
         return;
     last->victim = NULL;
-    if (executor->now_ns - last->at_ns >= THEFT_PAYS_NS)
+    if (has_paid(executor, last))
         last->failures = 0;
     else if (++last->failures >= THEFT_FAILURES)
-        press_begin(victim);
+        press_spare(victim);
 }
 
 bool theft_is_worth(struct executor *executor)
@@ -74,15 +106,17 @@ bool theft_is_worth(struct executor *executor)
     uint64_t spawned = spawn_deque_count(&executor->spawned);
     uint64_t longer = queued > spawned ? queued : spawned; /* a theft takes from one of them */
 
-    return press_lasts(executor) ? longer * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS
-                                 : longer > 0;
+    if (longer == 0 || press_is_spared(executor))
+        return false;
+    return !press_lasts(executor) || longer * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS;
 }
 
 bool theft_has_waited(struct theft_note *note, struct executor *executor)
 {
     bool queued = ring_aged(&executor->ring, &note->queued, 0, 0) > 0;
+    bool spawned = spawn_deque_aged(&executor->spawned, &note->spawned, 0, 0);
 
-    return spawn_deque_aged(&executor->spawned, &note->spawned, 0, 0) || queued;
+    return (queued || spawned) && !press_is_spared(executor);
 }
 
 bool theft_is_work_waiting(struct dispatcher *dispatcher)

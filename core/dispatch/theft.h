@@ -4,19 +4,24 @@
  *
  * An actor that moves to another CPU takes 4 to 10 cache lines along, at 50 to 250 ns each, and
  * from then on its senders' lines move between the CPUs. In a stream each message pays for that,
- * and an actor that runs for one short message costs more to move than to run. A thread with such
- * work is *pressed* for PRESS_BEATS (press.h): when a sender on it lacks room, and when
- * THEFT_FAILURES thefts of a thief in a row, the last one from this thread, gave less than
- * THEFT_PAYS_NS of work each.
+ * and an actor that runs for one short message costs more to move than to run. So a thread without
+ * work takes less from two kinds of threads for some beats (press.h):
  *
- * From a pressed thread a thief takes only work that the owner does not reach soon: an entry of a
- * ring, or the oldest spawned actor, that was there THEFT_AGE_NS ago. The thief has notes of each
- * other thread. For the same reason a sleeping thread is woken only when a pressed thread has
- * queued work for THEFT_AGE_NS, by the number of its entries and its mean turn (dispatch/pace.h).
- * Where no thread is pressed, a thief takes any work that it finds, and each push wakes a thread.
+ * - A thread is *pressed* when a sender on it lacks room. A thief takes only work that the owner
+ *   does not reach soon: an entry of a ring, or the oldest spawned actor, that was there
+ *   THEFT_AGE_NS ago. The thief has notes of each other thread. For the same reason a sleeping
+ *   thread is woken only when a pressed thread has queued work for THEFT_AGE_NS, by the number of
+ *   its entries and its mean turn (dispatch/pace.h).
+ * - A thread is *spared* after THEFT_FAILURES thefts of a thief in a row that did not pay, the last
+ *   one from this thread. No thread takes from it, or is woken for it. A theft pays if each message
+ *   that the thief then handled, until it had no more work, took longer than a theft: on CPUs that
+ *   are far apart a theft takes longer, and so does each message between them.
+ *
+ * From other threads a thief takes any work that it finds, and each push wakes a thread.
  *
  * These are guesses. The owner of a queue is awake and runs what no other thread takes; when its
- * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread.
+ * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread,
+ * or moves the queue of a turn that does not end.
  *
  *                     | try take_lifo hand_over | has_waited | is_worth .. raid
  *   try .. hand_over  |           X             |     -      |    -   X = the owner of `executor`
@@ -35,26 +40,25 @@ struct dispatcher;
 struct executor;
 struct schedulable;
 
-/* Measured (docs/decisions/140): with 20 us the two threads of a stream go on stealing its actors
- * from each other; with 100 us they do not, and a round of actors with 1 us of work a message is
- * older than that. */
-#define THEFT_AGE_NS 100000u
-#define THEFT_FAILURES 8u /* a tree has small branches between large ones */
-#define THEFT_PAYS_NS                                                                              \
-    5000u /* a theft takes up to 3 us, and the lines that it moves come back later */
+/* Measured (docs/decisions/140): a round of 60 workers without work, whose mailboxes are full,
+ * takes less, and one of 8 workers that need 0.3 us a message takes more. */
+#define THEFT_AGE_NS 75000u
+#define THEFT_FAILURES 2u  /* a tree has small branches between large ones */
+#define THEFT_MOVE_NS 400u /* before the first theft */
 
 /* Checks the other threads once, from the one with index `first` modulo their number on, and takes
  * from the first that has work which is worth it at `executor->now_ns`. NULL: none has. */
 struct schedulable *theft_try(struct executor *executor, uint32_t first);
 
-/* Judges the last theft by the time that it kept the thread busy. Owner, when it has no more work;
+/* Judges the last theft by what the thread has done since. Owner, when it has no more work;
  * `now_ns` was read after that. */
 void theft_judge(struct executor *executor);
 
 /* True when the queued work of `executor` keeps it busy for so long that others should help. */
 bool theft_is_worth(struct executor *executor);
 
-/* True when `executor` has queued something that it had queued at the last call, too. */
+/* True when `executor` has queued something that it had queued at the last call, too, and another
+ * thread may take it. */
 bool theft_has_waited(struct theft_note *note, struct executor *executor);
 
 /* True when a thread has work queued that another should take. */
