@@ -126,8 +126,10 @@ __attribute__((noinline)) static void look_at_clock(struct actor *actor,
 {
     uint64_t now = executor_look_at_clock(actor->executor);
 
-    if (now - context->began_ns > TURN_NS_MAX)
+    if (now - context->began_ns > TURN_NS_MAX) {
+        actor->executor->handled += context->handled;
         context->handled = TURN_SPENT;
+    }
     actor->flags &= (uint8_t)~ACTOR_QUICK;
     if (now - context->looked_ns < QUICK_NS)
         actor->flags |= ACTOR_QUICK;
@@ -527,6 +529,13 @@ static inline enum turn end_turn(struct actor *actor, struct turn_context *conte
     return turn == TURN_AGAIN ? go_on(actor, executor) : turn;
 }
 
+/* A turn without a message counts as one. A turn that has taken too long was counted then. */
+static inline void count_handled(struct executor *executor, const struct turn_context *context)
+{
+    if (context->handled != TURN_SPENT)
+        executor->handled += context->handled + (context->handled == 0);
+}
+
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
@@ -541,6 +550,6 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
         place_awake(actor->place);
     while (more && context.handled < executor->budget)
         more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
-    executor->handled += context.handled == TURN_SPENT ? 1 : context.handled;
+    count_handled(executor, &context);
     return end_turn(actor, &context, more);
 }

@@ -63,8 +63,8 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     spawn_deque_init(&executor->spawned);
     pace_init(&executor->pace, executor->now_ns);
     atomic_init(&executor->pressed_beat, present_beat(executor) - PRESS_BEATS);
-    atomic_init(&executor->spared_beat, present_beat(executor) - SPARE_BEATS);
-    executor->move_ns = THEFT_MOVE_NS;
+    atomic_init(&executor->exempt_beat, present_beat(executor) - EXEMPT_BEATS);
+    executor->theft_ns = THEFT_NS_FIRST;
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
     pthread_mutex_init(&executor->offline_lock, NULL);
     executor->can_be_raided = dispatcher && barrier_register();
@@ -387,6 +387,7 @@ static void park(struct executor *executor, bool was_searching)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
+    theft_end(executor);
     go_offline(executor);
     idle_park(&dispatcher->idle, executor->index, was_searching);
     if (anything_to_do(executor)) {
@@ -526,6 +527,7 @@ static bool leave(struct executor *executor)
 {
     if (atomic_load_explicit(&executor->dispatcher->stopping, memory_order_seq_cst))
         return true;
+    theft_end(executor);
     (void)theft_hand_over(executor);
     if (!let_go(executor->dispatcher, executor))
         return false;

@@ -71,8 +71,9 @@ struct executor {
     uint32_t lifo_runs;
     struct theft_note *notes; /* const; of the other threads, by index; NULL: outside thread */
     struct theft last_theft;
-    uint64_t move_ns; /* the mean time of its thefts */
-    uint64_t handled; /* by its actors: messages, and other steps of their turns */
+    uint64_t
+        theft_ns; /* the mean time of its thefts, with the check of its own queues before them */
+    uint64_t handled; /* by its actors: messages, and other steps; each turn at least one */
     struct futility futility;
     bool gave_way;    /* the turn; see executor_give_way */
     bool stands_back; /* left its work to the others: sleeps although it waits */
@@ -101,7 +102,7 @@ struct executor {
     /* written once a beat or more seldom, by the owner or a thief; read by each thief in each
      * search */
     alignas(64) _Atomic uint32_t pressed_beat; /* of dispatcher->beat: see press.h */
-    _Atomic uint32_t spared_beat;              /* likewise */
+    _Atomic uint32_t exempt_beat;              /* likewise */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
     pthread_mutex_t offline_lock;

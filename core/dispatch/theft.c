@@ -7,10 +7,10 @@
 /* the most that a thread can have queued */
 #define HAND_OVER_MAX (1 + RING_CAPACITY + SPAWN_DEQUE_CAPACITY)
 
-/* A theft that took longer was interrupted; one that took less has read a coarse clock. */
-#define MOVE_NS_MAX 4000u
-#define MOVE_NS_MIN 100u
-#define MOVE_WEIGHT 7 /* of the former mean, against 1 for the last theft */
+/* A theft that took longer was interrupted; a shorter time comes from a coarse clock. */
+#define THEFT_NS_MAX 4000u
+#define THEFT_NS_MIN 100u
+#define THEFT_WEIGHT 7 /* of the former mean, against 1 for the last theft */
 
 static struct schedulable *steal_pressed(struct executor *executor, struct executor *victim)
 {
@@ -31,36 +31,36 @@ static struct schedulable *steal_any(struct executor *executor, struct executor 
     return taken ? taken : spawn_deque_steal(&victim->spawned);
 }
 
-/* Measures a theft, which began when the clock was read last. */
-static void measure_move(struct executor *executor)
-{
-    uint64_t now_ns = clock_now_ns(&executor->clock);
-    uint64_t took = now_ns - executor->now_ns;
-
-    executor->now_ns = now_ns;
-    if (took > MOVE_NS_MAX)
-        took = MOVE_NS_MAX;
-    if (took < MOVE_NS_MIN)
-        took = MOVE_NS_MIN;
-    executor->move_ns = (MOVE_WEIGHT * executor->move_ns + took) / (MOVE_WEIGHT + 1);
-}
-
 static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
 {
-    struct schedulable *taken;
+    if (press_is_exempt(victim))
+        return NULL;
+    return press_lasts(victim) ? steal_pressed(executor, victim) : steal_any(executor, victim);
+}
 
-    if (press_is_spared(victim))
-        return NULL;
-    taken = press_lasts(victim) ? steal_pressed(executor, victim) : steal_any(executor, victim);
-    if (!taken)
-        return NULL;
-    measure_move(executor);
+/* Adds to the mean time of the thefts. */
+static void count_time(struct executor *executor, uint64_t took_ns)
+{
+    if (took_ns > THEFT_NS_MAX)
+        took_ns = THEFT_NS_MAX;
+    if (took_ns < THEFT_NS_MIN)
+        took_ns = THEFT_NS_MIN;
+    executor->theft_ns = (THEFT_WEIGHT * executor->theft_ns + took_ns) / (THEFT_WEIGHT + 1);
+}
+
+/* `is_first`: no other victim was tried since the clock was read. */
+static void note_theft(struct executor *executor, struct executor *victim, bool is_first)
+{
+    uint64_t now_ns = clock_now_ns(&executor->clock);
+
+    if (is_first)
+        count_time(executor, now_ns - executor->now_ns);
+    executor->now_ns = now_ns;
     atomic_fetch_add_explicit(&executor->steals, 1, memory_order_relaxed);
     executor->last_theft = (struct theft){ .victim = victim,
-                                           .at_ns = executor->now_ns,
+                                           .at_ns = now_ns,
                                            .handled = executor->handled,
                                            .failures = executor->last_theft.failures };
-    return taken;
 }
 
 struct schedulable *theft_try(struct executor *executor, uint32_t first)
@@ -68,22 +68,27 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
     struct dispatcher *dispatcher = executor->dispatcher;
     uint32_t count = dispatcher_slot_count(dispatcher);
     struct schedulable *taken = NULL;
+    uint32_t tried = 0;
 
     for (uint32_t i = 0; i < count && !taken; i++) {
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
 
-        if (victim != executor)
-            taken = steal_from(executor, victim);
+        if (victim == executor)
+            continue;
+        taken = steal_from(executor, victim);
+        if (taken)
+            note_theft(executor, victim, tried == 0);
+        tried++;
     }
     return taken;
 }
 
-/* True when each message that the thief has handled since took longer than a theft takes. */
+/* True when the messages that the thief has handled since took longer on average than a theft. */
 static bool has_paid(const struct executor *executor, const struct theft *theft)
 {
     uint64_t handled = executor->handled - theft->handled;
 
-    return executor->now_ns - theft->at_ns > handled * executor->move_ns;
+    return executor->now_ns - theft->at_ns > handled * executor->theft_ns;
 }
 
 void theft_judge(struct executor *executor)
@@ -97,7 +102,15 @@ void theft_judge(struct executor *executor)
     if (has_paid(executor, last))
         last->failures = 0;
     else if (++last->failures >= THEFT_FAILURES)
-        press_spare(victim);
+        press_exempt(victim);
+}
+
+void theft_end(struct executor *executor)
+{
+    if (!executor->last_theft.victim)
+        return;
+    executor->now_ns = clock_now_ns(&executor->clock);
+    theft_judge(executor);
 }
 
 bool theft_is_worth(struct executor *executor)
@@ -106,7 +119,7 @@ bool theft_is_worth(struct executor *executor)
     uint64_t spawned = spawn_deque_count(&executor->spawned);
     uint64_t longer = queued > spawned ? queued : spawned; /* a theft takes from one of them */
 
-    if (longer == 0 || press_is_spared(executor))
+    if (longer == 0 || press_is_exempt(executor))
         return false;
     return !press_lasts(executor) || longer * pace_turn_ns(&executor->pace) >= THEFT_AGE_NS;
 }
@@ -116,7 +129,7 @@ bool theft_has_waited(struct theft_note *note, struct executor *executor)
     bool queued = ring_aged(&executor->ring, &note->queued, 0, 0) > 0;
     bool spawned = spawn_deque_aged(&executor->spawned, &note->spawned, 0, 0);
 
-    return (queued || spawned) && !press_is_spared(executor);
+    return (queued || spawned) && !press_is_exempt(executor);
 }
 
 bool theft_is_work_waiting(struct dispatcher *dispatcher)

@@ -7,21 +7,22 @@
  * and an actor that runs for one short message costs more to move than to run. So a thread without
  * work takes less from two kinds of threads for some beats (press.h):
  *
- * - A thread is *pressed* when a sender on it lacks room. A thief takes only work that the owner
- *   does not reach soon: an entry of a ring, or the oldest spawned actor, that was there
- *   THEFT_AGE_NS ago. The thief has notes of each other thread. For the same reason a sleeping
- *   thread is woken only when a pressed thread has queued work for THEFT_AGE_NS, by the number of
- *   its entries and its mean turn (dispatch/pace.h).
- * - A thread is *spared* after THEFT_FAILURES thefts of a thief in a row that did not pay, the last
- *   one from this thread. No thread takes from it, or is woken for it. A theft pays if each message
- *   that the thief then handled, until it had no more work, took longer than a theft: on CPUs that
- *   are far apart a theft takes longer, and so does each message between them.
+ * - A thread is *pressed* when a sender on it lacks room, or gets some. A thief takes only work
+ *   that the owner does not reach soon: an entry of a ring, or the oldest spawned actor, that was
+ *   there THEFT_AGE_NS ago. The thief has notes of each other thread. For the same reason a
+ *   sleeping thread is woken only when a pressed thread has queued work for THEFT_AGE_NS, by the
+ *   number of its entries and its mean turn (dispatch/pace.h).
+ * - A thread is *exempt* after THEFT_FAILURES thefts of a thief in a row that did not pay, the last
+ *   one from this thread. No thread steals from it, or is woken for its queue. A theft pays if the
+ *   messages that the thief then handled, until it had no more work, took longer on average than
+ *   its thefts. On CPUs that are far apart a theft takes longer, and so does a message between
+ *   them.
  *
  * From other threads a thief takes any work that it finds, and each push wakes a thread.
  *
- * These are guesses. The owner of a queue is awake and runs what no other thread takes; when its
- * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread,
- * or moves the queue of a turn that does not end.
+ * These are guesses. The owner of a queue is awake and runs what no other thread takes. When its
+ * turns become longer than the mean says, the timekeeper sees work that waits, and wakes a thread;
+ * and it moves the queue of a turn that lasts for two beats to the global queue.
  *
  *                     | try take_lifo hand_over | has_waited | is_worth .. raid
  *   try .. hand_over  |           X             |     -      |    -   X = the owner of `executor`
@@ -40,19 +41,23 @@ struct dispatcher;
 struct executor;
 struct schedulable;
 
-/* Measured (docs/decisions/140): a round of 60 workers without work, whose mailboxes are full,
- * takes less, and one of 8 workers that need 0.3 us a message takes more. */
+/* Measured (docs/decisions/140): a round of 60 workers without work takes 69 us on one thread, when
+ * all mailboxes are full; one of 8 workers that need 0.3 us a message takes 82 us. */
 #define THEFT_AGE_NS 75000u
-#define THEFT_FAILURES 2u  /* a tree has small branches between large ones */
-#define THEFT_MOVE_NS 400u /* before the first theft */
+#define THEFT_FAILURES 2u   /* one may have met the end of the victim's work */
+#define THEFT_NS_FIRST 400u /* before the first theft: between near and far CPUs */
 
 /* Checks the other threads once, from the one with index `first` modulo their number on, and takes
- * from the first that has work which is worth it at `executor->now_ns`. NULL: none has. */
+ * from the first that has work which is worth it at `executor->now_ns`; then `now_ns` is read
+ * again. NULL: none has. */
 struct schedulable *theft_try(struct executor *executor, uint32_t first);
 
-/* Judges the last theft by what the thread has done since. Owner, when it has no more work;
- * `now_ns` was read after that. */
+/* Judges the last theft, if it is not judged yet, by what the thread has done since. Owner, when it
+ * has no more work; `now_ns` was read after that. */
 void theft_judge(struct executor *executor);
+
+/* As theft_judge, before the thread sleeps or leaves; reads the clock. */
+void theft_end(struct executor *executor);
 
 /* True when the queued work of `executor` keeps it busy for so long that others should help. */
 bool theft_is_worth(struct executor *executor);

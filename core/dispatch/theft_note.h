@@ -19,7 +19,7 @@ struct theft_note {
 
 /* The last theft of a thread, until the thief has no more work. */
 struct theft {
-    struct executor *victim; /* NULL: none */
+    struct executor *victim; /* NULL: none, or it is judged */
     uint64_t at_ns;          /* when it was done */
     uint64_t handled;        /* of the thief, before it */
     uint32_t failures;       /* thefts before it that did not pay, since the last one that did */

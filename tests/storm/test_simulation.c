@@ -26,6 +26,7 @@
 #define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
+#define BEAT_STEPS 500u /* a thread that is exempt from thefts is so for eight beats */
 #if defined(SIMULATION_STEPS)
 #define STEPPED true /* weir_core_stepped: other fibers may run first at each atomic operation */
 #define STEPS_MAX 10000000u /* of one seed: more means an endless loop */
@@ -160,6 +161,13 @@ static bool advance(struct simulation *simulation)
     return true;
 }
 
+/* There is no timekeeper. */
+static void beat(struct simulation *simulation)
+{
+    for (uint32_t i = 0; i < WORLD_DISPATCHERS; i++)
+        atomic_fetch_add(&simulation->world.dispatchers[i]->beat, 1);
+}
+
 /* Goes on until `done`, or until no fiber can go on and there is no deadline. */
 static void go_on_until(struct simulation *simulation, bool (*done)(struct simulation *simulation))
 {
@@ -172,6 +180,8 @@ static void go_on_until(struct simulation *simulation, bool (*done)(struct simul
             fibers_rouse(simulation->fibers);
         if (!fibers_step(simulation->fibers) && !advance(simulation))
             return;
+        if (simulation->steps % BEAT_STEPS == 0)
+            beat(simulation);
         simulation->now_ns += fibers_draw(simulation->fibers, (uint32_t)simulation->step_ns);
         /* Between two atomic operations a message may be on its way into a lane, and a sender may
          * have read the limit before it was lowered. */

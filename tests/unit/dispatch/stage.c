@@ -55,7 +55,7 @@ void stage_begin(struct stage *stage)
 
 void stage_relieve(struct stage *stage)
 {
-    atomic_fetch_add(&stage->dispatcher->beat, PRESS_BEATS + SPARE_BEATS);
+    atomic_fetch_add(&stage->dispatcher->beat, PRESS_BEATS + EXEMPT_BEATS);
 }
 
 void stage_finish(struct stage *stage)

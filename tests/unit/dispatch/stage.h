@@ -44,7 +44,7 @@ struct stage {
 void stage_begin(struct stage *stage);
 void stage_finish(struct stage *stage);
 
-/* No sender has lacked room lately, and no theft has failed to pay. */
+/* Neither thread is pressed or exempt any more. */
 void stage_relieve(struct stage *stage);
 
 void stage_advance(struct stage *stage, uint64_t ns);

@@ -131,35 +131,32 @@ static enum turn handle(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
-/* Before a theft that brings `messages`, which take `turn_ns` in all, after `failures` thefts that
- * did not pay. */
-static void begin_thefts(struct stage *stage, uint32_t failures, uint32_t turn_ns,
-                         uint32_t messages)
+/* Makes job 1 handle so many messages in `turn_ns`. */
+static void begin_thefts(struct stage *stage, uint32_t turn_ns, uint32_t messages)
 {
     stage_begin(stage);
     stage_relieve(stage);
     stage->turn_ns = turn_ns;
     stage->messages = messages;
     stage->jobs[1].act = handle;
-    dispatcher_executor(stage->dispatcher, 1)->last_theft.failures = failures;
 }
 
-/* Whether the second thread steals the next job at once after one theft. `make_two` makes the jobs
- * 1 and 2 ready on the first thread. */
-static bool goes_on(struct stage *stage, void (*make_two)(struct stage *stage))
+/* Has the second thread steal job 1; true: then it steals job 2, too. `make_two` makes both ready
+ * on the first thread. */
+static bool steals_on(struct stage *stage, void (*make_two)(struct stage *stage))
 {
     uint32_t before = atomic_load(&stage->jobs[2].runs);
-    bool goes_on;
+    bool stolen;
 
     make_two(stage);
     CU_ASSERT_TRUE(stage_step(stage, 1));
     CU_ASSERT_EQUAL(stage->jobs[1].ran_on, 1);
-    goes_on = stage_step(stage, 1);
+    stolen = stage_step(stage, 1);
     while (stage_step(stage, 0))
         ;
     CU_ASSERT_EQUAL(stage->jobs[2].runs, before + 1);
-    CU_ASSERT_EQUAL(stage->jobs[2].ran_on, goes_on);
-    return goes_on;
+    CU_ASSERT_EQUAL(stage->jobs[2].ran_on, stolen);
+    return stolen;
 }
 
 /* A thief takes half of them: one. */
@@ -168,28 +165,55 @@ static void queue_two_on_first(struct stage *stage)
     stage_queue(stage, 1, 2);
 }
 
-/* promise D2 */
-static void test_thread_is_spared_after_thefts_that_did_not_pay(void)
+/* Makes only job 1 ready on the first thread. */
+static void steal_one(struct stage *stage)
 {
-    const uint32_t last = THEFT_FAILURES - 1;
+    stage_queue(stage, 1, 1);
+    CU_ASSERT_TRUE(stage_step(stage, 1));
+    CU_ASSERT_EQUAL(stage->jobs[1].ran_on, 1);
+    CU_ASSERT_FALSE(stage_step(stage, 1)); /* judges the theft */
+    while (stage_step(stage, 0))
+        ;
+}
+
+/* promise D2 */
+static void test_thread_is_exempt_after_thefts_that_did_not_pay(void)
+{
     const struct {
-        uint32_t failures, turn_ns, messages;
-        bool goes_on;
+        uint32_t turn_ns, messages;
+        bool pays;
     } cases[] = {
-        { last, THEFT_MOVE_NS / 2, 1, false },    { last, THEFT_MOVE_NS * 2, 1, true },
-        { last, THEFT_MOVE_NS * 2, 8, false },    { last, THEFT_MOVE_NS * 16, 8, true },
-        { last - 1, THEFT_MOVE_NS / 2, 1, true },
+        { THEFT_NS_FIRST / 4, 1, false },
+        { THEFT_NS_FIRST * 2, 1, true },
+        { THEFT_NS_FIRST * 2, 8, false },
+        { THEFT_NS_FIRST * 16, 8, true },
     };
     static struct stage s;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        begin_thefts(&s, cases[i].failures, cases[i].turn_ns, cases[i].messages);
-        CU_ASSERT_EQUAL(goes_on(&s, spawn_on_first), cases[i].goes_on);
+        begin_thefts(&s, cases[i].turn_ns, cases[i].messages);
+        steal_one(&s);
+        CU_ASSERT_EQUAL(steals_on(&s, spawn_on_first), cases[i].pays);
         stage_finish(&s);
-        begin_thefts(&s, cases[i].failures, cases[i].turn_ns, cases[i].messages);
-        CU_ASSERT_EQUAL(goes_on(&s, queue_two_on_first), cases[i].goes_on);
+        begin_thefts(&s, cases[i].turn_ns, cases[i].messages);
+        steal_one(&s);
+        CU_ASSERT_EQUAL(steals_on(&s, queue_two_on_first), cases[i].pays);
         stage_finish(&s);
     }
+}
+
+/* promise D2 */
+static void test_theft_that_pays_ends_the_row(void)
+{
+    static struct stage s;
+
+    begin_thefts(&s, 0, 1);
+    steal_one(&s);
+    s.turn_ns = THEFT_NS_FIRST * 2;
+    steal_one(&s);
+    s.turn_ns = 0;
+    CU_ASSERT_TRUE(steals_on(&s, queue_two_on_first));
+    stage_finish(&s);
 }
 
 /* promise D2: where the CPUs are far apart, only longer messages are worth a theft. */
@@ -197,22 +221,21 @@ static void test_thefts_that_take_long_must_bring_longer_messages(void)
 {
     static struct stage s;
 
-    begin_thefts(&s, 0, THEFT_MOVE_NS * 2, 1);
-    s.read_ns = THEFT_MOVE_NS * 8;
+    begin_thefts(&s, THEFT_NS_FIRST * 2, 1);
+    s.read_ns = THEFT_NS_FIRST * 8;
     for (uint32_t i = 0; i < 16; i++) {
         stage_relieve(&s);
-        (void)goes_on(&s, queue_two_on_first);
+        steal_one(&s);
     }
     s.read_ns = 0;
     stage_relieve(&s);
-    CU_ASSERT_FALSE(stage_step(&s, 1)); /* judges the last theft */
-    dispatcher_executor(s.dispatcher, 1)->last_theft.failures = THEFT_FAILURES - 1;
-    CU_ASSERT_FALSE(goes_on(&s, queue_two_on_first));
+    steal_one(&s);
+    CU_ASSERT_FALSE(steals_on(&s, queue_two_on_first));
     stage_finish(&s);
 }
 
-/* promise D2, D18: a spared thread is left alone, but not for long. */
-static void test_spared_thread_is_left_alone_for_some_beats(void)
+/* promise D2, D18: an exempt thread is left alone, but not for long. */
+static void test_exempt_thread_is_left_alone_for_some_beats(void)
 {
     struct theft_note note = { 0 };
     static struct stage s;
@@ -221,8 +244,8 @@ static void test_spared_thread_is_left_alone_for_some_beats(void)
     stage_begin(&s);
     stage_relieve(&s);
     executor = dispatcher_executor(s.dispatcher, 0);
-    press_spare(executor);
-    atomic_fetch_add(&s.dispatcher->beat, SPARE_BEATS - 1);
+    press_exempt(executor);
+    atomic_fetch_add(&s.dispatcher->beat, EXEMPT_BEATS - 1);
     stage_queue(&s, 1, 1);
     CU_ASSERT_FALSE(theft_is_work_waiting(s.dispatcher));
     CU_ASSERT_FALSE(theft_has_waited(&note, executor));
@@ -370,9 +393,10 @@ int main(void)
         { "at once", test_ready_job_is_stolen_at_once_while_no_sender_lacks_room },
         { "spawned", test_oldest_spawned_job_is_stolen_at_once_while_no_sender_lacks_room },
         { "spawned later", test_oldest_spawned_job_is_stolen_when_it_has_waited_and_not_before },
-        { "did not pay", test_thread_is_spared_after_thefts_that_did_not_pay },
+        { "did not pay", test_thread_is_exempt_after_thefts_that_did_not_pay },
+        { "in a row", test_theft_that_pays_ends_the_row },
         { "far apart", test_thefts_that_take_long_must_bring_longer_messages },
-        { "spared", test_spared_thread_is_left_alone_for_some_beats },
+        { "exempt", test_exempt_thread_is_left_alone_for_some_beats },
         { "spawned waits", test_spawned_job_that_waits_is_seen_at_the_second_look },
         { "still", test_queue_that_stands_still_is_seen_at_the_second_look },
         { "worth", test_sleeping_thread_is_woken_for_a_backlog_that_is_worth_it },

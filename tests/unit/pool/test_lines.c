@@ -113,7 +113,7 @@ static void test_lines_of_a_thread(void)
         FIELD(executor, cache.returned),               /* threads that return its messages */
         FIELDS(executor, slots, noted),                /* the owner */
         FIELDS(executor, turns, pace),                 /* the owner, in each turn */
-        FIELDS(executor, pressed_beat, parks),         /* the owner, seldom; thieves read it */
+        FIELDS(executor, pressed_beat, parks),         /* seldom: the owner, and thieves */
         FIELD(executor, token),                        /* those who wake it */
         FIELD(executor, ring.mask),                    /* const */
         FIELD(executor, ring.head),                    /* the owner, and thieves */
