@@ -70,8 +70,7 @@ struct actor {
     uint8_t flags;             /* enum actor_flags */
     uint8_t leaving;           /* enum actor_leaving */
     uint8_t end_reason;        /* enum weir_end_reason, once it leaves or is CLOSED */
-    uint8_t high_streak : 7;   /* urgent and high messages since the last normal one */
-    uint8_t owes_room : 1;     /* its last turn made room, and has woken no waiter: see credit.h */
+    uint8_t high_streak;       /* urgent and high messages since the last normal one */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
     _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
     _Atomic bool called;       /* set by any thread, see actor_call */

@@ -6,12 +6,12 @@
 
 /* The number of places freed in this turn that are still free: more wake-ups would let a later
  * waiter overtake. A place that was taken again wakes the next waiter when its message is popped.
- * All that are free, when the last turn has woken no waiter. */
-static uint32_t still_free(const struct credit *credit, struct actor *actor)
+ * */
+static uint32_t still_free(struct actor *actor, uint32_t places)
 {
-    uint32_t room = credit->places || credit->is_late ? mailbox_room(&actor->mailbox) : 0;
+    uint32_t room = mailbox_room(&actor->mailbox);
 
-    return room < credit->places || credit->is_late ? room : credit->places;
+    return room < places ? room : places;
 }
 
 /* seq_cst as wait_queue.h requires: after the read-modify-write that ended the turn. */
@@ -36,23 +36,10 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
     fullness_end(owner);
     if (!is_waited_for(actor, owner))
         return;
-    places = still_free(&returned, actor);
+    places = returned.places ? still_free(actor, returned.places) : 0;
     room_queue_wake(actor, places, executor);
     if (owner)
         owner->ops->credit(owner, places, returned.pulled, executor);
-}
-
-bool credit_may_wait(const struct credit *credit, const struct actor *actor)
-{
-    return !credit->is_late && !credit->pulled && (actor->flags & ACTOR_QUICK) && actor->spec &&
-           !(actor->spec->behaviour->flags & WEIR_BLOCKING);
-}
-
-void credit_wait(struct credit *credit, struct actor *actor, struct owner *owner)
-{
-    *credit = (struct credit){ 0 };
-    fullness_end(owner);
-    actor->owes_room = is_waited_for(actor, owner);
 }
 
 __attribute__((noinline)) void credit_unmark(const struct credit *credit, struct actor *actor)

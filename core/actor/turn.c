@@ -515,16 +515,12 @@ static inline enum turn end_turn(struct actor *actor, struct turn_context *conte
         return TURN_IDLE;
     if (!context->moves && (!more || is_at_rest(actor)) && sleep_now(actor, context))
         turn = TURN_IDLE;
-    else if (context->credit.places || context->credit.is_late)
+    else if (context->credit.places)
         /* The read-modify-write that wait_queue.h requires, unless the actor fell asleep by one. */
         (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
     /* The owner outlives this turn, also when the actor's slot has been reused. */
-    if (credit_any(&context->credit) && credit_is_claimed(actor, owner)) {
-        if (turn == TURN_AGAIN && credit_may_wait(&context->credit, actor))
-            credit_wait(&context->credit, actor, owner);
-        else
-            credit_return(&context->credit, actor, owner, executor);
-    }
+    if (credit_any(&context->credit) && credit_is_claimed(actor, owner))
+        credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
     /* seq_cst: falling asleep comes before it; see runtime_wait_idle. */
@@ -543,8 +539,7 @@ static inline void count_handled(struct executor *executor, const struct turn_co
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
-    struct turn_context context = { .credit = credit_begin(actor),
-                                    .look = first_look(actor),
+    struct turn_context context = { .look = first_look(actor),
                                     .began_ns = executor->now_ns,
                                     .looked_ns = executor->now_ns };
     bool more = true;
