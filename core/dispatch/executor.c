@@ -281,6 +281,7 @@ __attribute__((noinline)) static struct schedulable *take_after_refusal(struct e
     if (!futility_is_a_round(&executor->futility, ring_count(&executor->ring)))
         return take_own(executor);
     (void)look_at_pace(executor);
+    theft_judge(executor);
     taken = theft_try(executor, (uint32_t)executor_random(executor));
     if (taken)
         return taken;

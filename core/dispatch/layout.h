@@ -71,9 +71,8 @@ struct executor {
     uint32_t lifo_runs;
     struct theft_note *notes; /* const; of the other threads, by index; NULL: outside thread */
     struct theft last_theft;
-    uint64_t
-        theft_ns; /* the mean time of its thefts, with the check of its own queues before them */
-    uint64_t handled; /* by its actors: messages, and other steps; each turn at least one */
+    uint64_t theft_ns; /* the mean time of its thefts, from the clock of the search on */
+    uint64_t handled;  /* by its actors: messages, and other steps; each turn at least one */
     struct futility futility;
     bool gave_way;    /* the turn; see executor_give_way */
     bool stands_back; /* left its work to the others: sleeps although it waits */

@@ -33,8 +33,6 @@ static struct schedulable *steal_any(struct executor *executor, struct executor 
 
 static struct schedulable *steal_from(struct executor *executor, struct executor *victim)
 {
-    if (press_is_exempt(victim))
-        return NULL;
     return press_lasts(victim) ? steal_pressed(executor, victim) : steal_any(executor, victim);
 }
 
@@ -73,7 +71,7 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first)
     for (uint32_t i = 0; i < count && !taken; i++) {
         struct executor *victim = dispatcher_executor(dispatcher, (first % count + i) % count);
 
-        if (victim == executor)
+        if (victim == executor || press_is_exempt(victim))
             continue;
         taken = steal_from(executor, victim);
         if (taken)

@@ -56,7 +56,7 @@ struct schedulable *theft_try(struct executor *executor, uint32_t first);
  * has no more work; `now_ns` was read after that. */
 void theft_judge(struct executor *executor);
 
-/* As theft_judge, before the thread sleeps or leaves; reads the clock. */
+/* As theft_judge, before the thread sleeps or leaves. Reads the clock if there is one to judge. */
 void theft_end(struct executor *executor);
 
 /* True when the queued work of `executor` keeps it busy for so long that others should help. */

@@ -165,7 +165,7 @@ static void queue_two_on_first(struct stage *stage)
     stage_queue(stage, 1, 2);
 }
 
-/* Makes only job 1 ready on the first thread. */
+/* Has the second thread steal job 1, and find no more. */
 static void steal_one(struct stage *stage)
 {
     stage_queue(stage, 1, 1);
@@ -213,6 +213,22 @@ static void test_theft_that_pays_ends_the_row(void)
     steal_one(&s);
     s.turn_ns = 0;
     CU_ASSERT_TRUE(steals_on(&s, queue_two_on_first));
+    stage_finish(&s);
+}
+
+/* promise D2: a sleep is no part of what the last theft has brought. */
+static void test_theft_is_judged_before_the_thread_sleeps(void)
+{
+    static struct stage s;
+
+    begin_thefts(&s, 0, 1);
+    steal_one(&s);
+    stage_queue(&s, 1, 1);
+    CU_ASSERT_TRUE(stage_step(&s, 1));
+    theft_end(dispatcher_executor(s.dispatcher, 1));
+    stage_advance(&s, 1000 * THEFT_NS_FIRST);
+    CU_ASSERT_FALSE(stage_step(&s, 1));
+    CU_ASSERT_TRUE(press_is_exempt(dispatcher_executor(s.dispatcher, 0)));
     stage_finish(&s);
 }
 
@@ -395,6 +411,7 @@ int main(void)
         { "spawned later", test_oldest_spawned_job_is_stolen_when_it_has_waited_and_not_before },
         { "did not pay", test_thread_is_exempt_after_thefts_that_did_not_pay },
         { "in a row", test_theft_that_pays_ends_the_row },
+        { "before sleep", test_theft_is_judged_before_the_thread_sleeps },
         { "far apart", test_thefts_that_take_long_must_bring_longer_messages },
         { "exempt", test_exempt_thread_is_left_alone_for_some_beats },
         { "spawned waits", test_spawned_job_that_waits_is_seen_at_the_second_look },
