@@ -67,11 +67,13 @@ static void test_lines_of_a_mailbox_and_an_actor(void)
 static void test_lines_of_a_pool(void)
 {
     const struct group_of_fields groups[] = {
-        FIELDS(pool, runtime, flags), /* const: what senders read for each message */
-        FIELD(pool, owner),           /* the full mark */
-        FIELD(pool, waiters),         FIELDS(pool, pull.lock, pull.sleeping),
-        FIELD(pool, leases.lock),     FIELD(pool, refused),
-        FIELDS(pool, lock, places),
+        FIELDS(pool, runtime, flags),           /* const: what senders read for each message */
+        FIELD(pool, owner),                     /* the full mark */
+        FIELD(pool, waiters),                   /* senders that wait */
+        FIELDS(pool, pull.lock, pull.sleeping), /* the shared queue */
+        FIELD(pool, leases.lock),               /* takers */
+        FIELD(pool, refused),                   /* refused senders */
+        FIELDS(pool, lock, places),             /* changes of the pool */
     };
 
     CU_ASSERT_EQUAL(alignof(struct pool), LINE);
