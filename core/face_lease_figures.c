@@ -57,9 +57,9 @@ static uint64_t takers(struct pool *pool, weir_pid *out, uint64_t max)
 {
     uint64_t count;
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     count = takers_locked(&pool->pull, out, max);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     return count;
 }
 
@@ -77,7 +77,7 @@ static void add_leases(struct pool *pool, struct pool_leases *sum)
 {
     struct leases *leases = &pool->leases;
 
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     sum->begun += leases->granted;
     for (int end = 0; end < LEASE_ENDS; end++)
         sum->ended[end] += leases->ended[end];
@@ -89,7 +89,7 @@ static void add_leases(struct pool *pool, struct pool_leases *sum)
     histogram_absorb(&sum->lasted, &leases->lasted);
     for (uint32_t i = 0; i < leases->count; i++)
         sum->leased += is_open(leases->entries[i]);
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     sum->waiting += takers(pool, NULL, UINT64_MAX);
 }
 
@@ -99,10 +99,10 @@ void pool_look_at_leases(struct pool *pool, struct pool_leases *out)
     add_leases(pool, out);
     if (!out->on)
         return;
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (uint32_t i = 0; i < pool->child_count; i++) /* of a group */
         add_leases(pool->children[i], out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t max)
@@ -111,7 +111,7 @@ uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t ma
     struct leases *leases = &pool->leases;
     uint32_t count = 0;
 
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     for (uint32_t i = 0; i < leases->count && count < max; i++) {
         const struct lease *lease = leases->entries[i];
 
@@ -122,6 +122,6 @@ uint32_t pool_list_leases(struct pool *pool, struct pool_lease *out, uint32_t ma
                 .age_ms = now_ns > lease->begun_ns ? (now_ns - lease->begun_ns) / NS_PER_MS : 0,
             };
     }
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return count;
 }

@@ -67,7 +67,7 @@ uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms)
 {
     uint64_t longest_ms;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     longest_ms = remove_ms_of_workers_locked(pool, usual_ms, grace_ms);
     /* Depth is bounded by the configuration; parents lock before children, always. */
     for (uint32_t i = 0; i < pool->child_count; i++) {
@@ -75,6 +75,6 @@ uint64_t pool_remove_ms(struct pool *pool, uint64_t usual_ms, uint64_t grace_ms)
 
         longest_ms = child_ms > longest_ms ? child_ms : longest_ms;
     }
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return longest_ms;
 }

@@ -22,7 +22,7 @@ struct children *children_get(struct actor *actor)
     if (!children)
         return NULL;
     memset((void *)children, 0, sizeof *children);
-    pthread_mutex_init(&children->lock, NULL);
+    lock_init(&children->lock);
     list_init(&children->list);
     children->depth = above ? above->depth + 1 : 1;
     children->root = above ? above->root : children;
@@ -46,7 +46,7 @@ void children_destroy(struct place *place)
         table_remove(&children->by_pid, &child->node);
         free(child);
     }
-    pthread_mutex_destroy(&children->lock);
+    lock_finish(&children->lock);
     free(children);
 }
 
@@ -56,9 +56,9 @@ uint32_t children_count(const struct actor *actor)
     uint32_t count = 0;
 
     if (children) {
-        pthread_mutex_lock(&children->lock);
+        lock_acquire(&children->lock);
         count = children->count;
-        pthread_mutex_unlock(&children->lock);
+        lock_release(&children->lock);
     }
     return count;
 }
@@ -70,11 +70,11 @@ bool children_are_alive(const struct actor *actor)
 
 void children_add(struct children *children, struct child *child)
 {
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     list_append(&children->list, &child->link);
     table_add(&children->by_pid, &child->node, child->pid);
     children->count++;
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 void children_remove(struct child *child, const struct ledger_reading *reading,
@@ -82,13 +82,13 @@ void children_remove(struct child *child, const struct ledger_reading *reading,
 {
     struct children *children = child->of;
 
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     ledger_reading_add(&children->gone, reading);
     progress_add(&children->ended_progress, progress);
     list_remove(&child->link);
     table_remove(&children->by_pid, &child->node);
     children->count--;
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 /* Depth is bounded by WEIR_CHILDREN_DEPTH_MAX. */
@@ -98,7 +98,7 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
 
     if (!children)
         return;
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     ledger_reading_add(sum, &children->gone);
     for (struct list *node = children->list.next; node != &children->list; node = node->next) {
         struct actor *actor = LIST_ENTRY(node, struct child, link)->actor;
@@ -108,7 +108,7 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
         ledger_reading_add(sum, &reading);
         children_add_ledger(actor->place, sum);
     }
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 /* Depth is bounded as above. */
@@ -119,11 +119,11 @@ void children_add_progress(struct place *place, struct progress_sum *sum)
     progress_add_place(sum, place);
     if (!children)
         return;
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     progress_add(sum, &children->ended_progress);
     for (struct list *node = children->list.next; node != &children->list; node = node->next)
         children_add_progress(LIST_ENTRY(node, struct child, link)->actor->place, sum);
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 /* --- ending them ---------------------------------------------------------------------------- */
@@ -139,10 +139,10 @@ static void signal_all(struct actor *actor, uint32_t signals)
 
     if (!children)
         return;
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     for (struct list *node = children->list.next; node != &children->list; node = node->next)
         signal_locked(LIST_ENTRY(node, struct child, link), actor->executor, signals);
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 int children_end_one(struct actor *actor, weir_pid pid, bool now)
@@ -152,12 +152,12 @@ int children_end_one(struct actor *actor, weir_pid pid, bool now)
 
     if (!children)
         return WEIR_EUNKNOWN;
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     node = table_first(&children->by_pid, pid);
     if (node)
         signal_locked(TABLE_ENTRY(node, struct child, node), actor->executor,
                       now ? SIGNAL_STOP : SIGNAL_DRAIN);
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
     return node ? 0 : WEIR_EUNKNOWN;
 }
 
@@ -178,14 +178,14 @@ void children_look_again(struct place *place, struct executor *executor)
 
     if (!children)
         return;
-    pthread_mutex_lock(&children->lock);
+    lock_acquire(&children->lock);
     for (struct list *node = children->list.next; node != &children->list; node = node->next) {
         const struct child *child = LIST_ENTRY(node, struct child, link);
 
         signal_locked(child, executor, SIGNAL_ROOM);
         children_look_again(child->actor->place, executor);
     }
-    pthread_mutex_unlock(&children->lock);
+    lock_release(&children->lock);
 }
 
 bool children_drain(struct actor *actor)

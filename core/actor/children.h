@@ -16,16 +16,16 @@
 #ifndef ACTOR_CHILDREN_H
 #define ACTOR_CHILDREN_H
 
-#include <pthread.h>
 #include <stdalign.h>
 
 #include "actor/progress.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/table.h"
 #include "stats/ledger.h"
 
 struct children {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct list list;                   /* lock */
     struct table by_pid;                /* lock: the same */
     uint32_t count;                     /* lock */

@@ -11,11 +11,11 @@
 #ifndef ACTOR_EVENT_H
 #define ACTOR_EVENT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/table.h"
 #include "dispatch/reclaim.h"
 
@@ -27,7 +27,7 @@ struct event;
 
 /* All events of a runtime; see events.h. */
 struct events {
-    pthread_mutex_t lock;
+    struct lock lock;
     uint64_t last_token;                             /* lock */
     struct table participants;                       /* lock: owners and subscribers */
     struct table subscribers;                        /* lock: of all events */

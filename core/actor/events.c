@@ -11,7 +11,7 @@
 
 void events_init(struct events *events)
 {
-    pthread_mutex_init(&events->lock, NULL);
+    lock_init(&events->lock);
     events->last_token = 0;
     events->participants = (struct table){ .only = NULL };
     events->subscribers = (struct table){ .only = NULL };
@@ -57,7 +57,7 @@ void events_finish(struct events *events)
     }
     free_subscribers(events);
     free_participants(events);
-    pthread_mutex_destroy(&events->lock);
+    lock_finish(&events->lock);
 }
 
 /* --- finding --------------------------------------------------------------------------------- */
@@ -194,7 +194,7 @@ int events_register(struct runtime *runtime, struct executor *executor, const ch
 
     if (!is_name(name))
         return WEIR_EINVALID;
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     event = make_locked(events, name);
     if (!event)
         status = WEIR_ENOMEM;
@@ -206,7 +206,7 @@ int events_register(struct runtime *runtime, struct executor *executor, const ch
     } else if (event) {
         drop_if_unused_locked(events, event, executor);
     }
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return status;
 }
 
@@ -251,11 +251,11 @@ int events_subscribe(struct runtime *runtime, struct executor *executor, const c
 
     if (!is_name(name))
         return WEIR_EINVALID;
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     subscriber = reserve_locked(events, name, pid, executor);
     if (subscriber)
         join_locked(runtime, subscriber, fan_out, executor);
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return subscriber ? 0 : WEIR_ENOMEM;
 }
 
@@ -269,7 +269,7 @@ int events_unsubscribe(struct runtime *runtime, struct executor *executor, const
 
     if (!is_name(name))
         return WEIR_EINVALID;
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     event = find(events, name);
     subscriber = event ? event_find_locked(events, event, pid) : NULL;
     found = subscriber && subscriber->is_live;
@@ -279,7 +279,7 @@ int events_unsubscribe(struct runtime *runtime, struct executor *executor, const
         leave_locked(runtime, subscriber, executor);
         participant_drop_if_unused_locked(events, participant);
     }
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return found ? 0 : WEIR_EUNKNOWN;
 }
 
@@ -305,7 +305,7 @@ void events_forget(struct runtime *runtime, struct executor *executor, weir_pid 
     struct events *events = &runtime->events;
     struct participant *participant;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, pid);
     while (participant && !list_empty(&participant->owned)) {
         struct event *event = LIST_ENTRY(participant->owned.next, struct event, owned_link);
@@ -316,7 +316,7 @@ void events_forget(struct runtime *runtime, struct executor *executor, weir_pid 
     if (participant)
         leave_unwanted_locked(runtime, participant, false, executor);
     participant_drop_if_unused_locked(events, participant);
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
 }
 
 /* --- changing in two steps -------------------------------------------------------------------- */
@@ -329,9 +329,9 @@ int events_reserve(struct runtime *runtime, struct executor *executor, const cha
 
     if (!is_name(name))
         return WEIR_EINVALID;
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     subscriber = reserve_locked(events, name, pid, executor);
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return subscriber ? 0 : WEIR_ENOMEM;
 }
 
@@ -341,7 +341,7 @@ void events_replace(struct runtime *runtime, struct executor *executor, weir_pid
     struct events *events = &runtime->events;
     struct participant *participant;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, pid);
     for (size_t i = 0; participant && i < count; i++) {
         struct event *event = find(events, names[i]);
@@ -355,7 +355,7 @@ void events_replace(struct runtime *runtime, struct executor *executor, weir_pid
     if (participant)
         leave_unwanted_locked(runtime, participant, false, executor);
     participant_drop_if_unused_locked(events, participant);
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
 }
 
 void events_unreserve(struct runtime *runtime, struct executor *executor, weir_pid pid)
@@ -363,12 +363,12 @@ void events_unreserve(struct runtime *runtime, struct executor *executor, weir_p
     struct events *events = &runtime->events;
     struct participant *participant;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, pid);
     if (participant)
         leave_unwanted_locked(runtime, participant, true, executor);
     participant_drop_if_unused_locked(events, participant);
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
 }
 
 /* --- figures and news ------------------------------------------------------------------------- */
@@ -379,13 +379,13 @@ uint32_t events_subscribed(struct runtime *runtime, weir_pid pid)
     struct participant *participant;
     uint32_t count = 0;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, pid);
     if (participant)
         for (struct list *node = participant->subscribers.next; node != &participant->subscribers;
              node = node->next)
             count += LIST_ENTRY(node, struct subscriber, link)->is_live;
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return count;
 }
 
@@ -396,7 +396,7 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
     struct participant *participant;
     bool found;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, owner);
     found = participant && !list_empty(&participant->news);
     if (found) {
@@ -407,7 +407,7 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
         *out_token = atomic_load_explicit(&event->token, memory_order_relaxed);
         *out_subscribers = event->live;
     }
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     return found;
 }
 

@@ -11,13 +11,13 @@ struct external_request *external_request_claim(struct external_requests *reques
 {
     struct external_request *request;
 
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     request = external_requests_find_locked(requests, reference);
     if (request && request->awaited)
         request = NULL;
     else if (request)
         request->awaited = true;
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     return request;
 }
 
@@ -33,12 +33,12 @@ bool external_request_fetch(struct external_requests *requests, struct external_
      * the note. */
     if (noted)
         given_up_add(&requests->given_up, 0, reference);
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     external_requests_take_out_locked(requests, request);
     answered = atomic_load_explicit(&request->answered, memory_order_relaxed);
     if (answered)
         *out = request->answer;
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     if (noted && answered)
         (void)given_up_take(&requests->given_up, 0, reference);
     free(request);
@@ -86,7 +86,7 @@ static uint32_t claim_several(struct several *several, const uint64_t *reference
 {
     uint32_t claimed = 0;
 
-    pthread_mutex_lock(&several->requests->lock);
+    lock_acquire(&several->requests->lock);
     for (uint32_t i = 0; i < several->count; i++) {
         struct external_request *request = external_requests_find_locked(several->requests,
                                                                          references[i]);
@@ -98,19 +98,19 @@ static uint32_t claim_several(struct several *several, const uint64_t *reference
         claimed++;
     }
     several->requests->any_waits++;
-    pthread_mutex_unlock(&several->requests->lock);
+    lock_release(&several->requests->lock);
     return claimed;
 }
 
 /* Other threads may wait for all references except the fetched one. */
 static void release_several(struct several *several, uint32_t fetched)
 {
-    pthread_mutex_lock(&several->requests->lock);
+    lock_acquire(&several->requests->lock);
     several->requests->any_waits--;
     for (uint32_t i = 0; i < several->count; i++)
         if (several->claimed[i] && i != fetched)
             several->claimed[i]->awaited = false;
-    pthread_mutex_unlock(&several->requests->lock);
+    lock_release(&several->requests->lock);
 }
 
 /* The first that is answered or over; `count`: none is. `out_due_ns`: the first that will be. */
@@ -182,10 +182,10 @@ bool external_requests_is_answered(struct external_requests *requests, uint64_t 
     struct external_request *request;
     bool answered;
 
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     request = external_requests_find_locked(requests, reference);
     /* Relaxed: written under the lock. */
     answered = request && atomic_load_explicit(&request->answered, memory_order_relaxed);
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     return answered;
 }

@@ -46,9 +46,9 @@ static int open_one(struct external_requests *requests,
     request->due_ns = clock_after_ms(&clock, options->timeout_ms);
     request->on_answer = options->on_answer;
     request->on_answer_context = options->on_answer_context;
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     status = external_requests_put_locked(requests, request);
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     if (status != 0) {
         free(request);
         return status;
@@ -60,9 +60,9 @@ static int open_one(struct external_requests *requests,
 /* The request was refused, so no other thread knows it. */
 static void close_one(struct external_requests *requests, struct external_request *request)
 {
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     external_requests_take_out_locked(requests, request);
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     free(request);
 }
 
@@ -149,13 +149,13 @@ bool external_requests_answer(struct external_requests *requests, uint64_t refer
     struct external_request *request;
     bool taken;
 
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     request = external_requests_find_locked(requests, reference);
     /* Relaxed: written under the lock. */
     taken = request && !atomic_load_explicit(&request->answered, memory_order_relaxed);
     if (taken)
         answer_locked(requests, request, status, reply, detail);
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
     return taken;
 }
 
@@ -188,7 +188,7 @@ void external_request_show(const struct external_request_answer *answer, struct 
 
 void external_requests_close(struct external_requests *requests, struct cache *cache)
 {
-    pthread_mutex_lock(&requests->lock);
+    lock_acquire(&requests->lock);
     requests->closed = true;
     for (uint32_t i = 0; i < requests->capacity; i++) {
         struct external_request *request = requests->open[i];
@@ -204,5 +204,5 @@ void external_requests_close(struct external_requests *requests, struct cache *c
         message_destroy(cache, request->answer.reply);
         free(request);
     }
-    pthread_mutex_unlock(&requests->lock);
+    lock_release(&requests->lock);
 }

@@ -12,7 +12,7 @@ int external_requests_create(struct external_requests **out)
     if (!requests)
         return WEIR_ENOMEM;
     atomic_init(&requests->references, 1);
-    pthread_mutex_init(&requests->lock, NULL);
+    lock_init(&requests->lock);
     given_up_init(&requests->given_up);
     *out = requests;
     return 0;
@@ -30,7 +30,7 @@ void external_requests_unref(struct external_requests *requests)
     /* Each release pairs with the acquire of the last one: all uses come before. */
     if (!requests || atomic_fetch_sub_explicit(&requests->references, 1, memory_order_acq_rel) != 1)
         return;
-    pthread_mutex_destroy(&requests->lock);
+    lock_finish(&requests->lock);
     given_up_finish(&requests->given_up);
     free(requests->open);
     free(requests);

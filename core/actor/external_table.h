@@ -7,16 +7,16 @@
 #ifndef ACTOR_EXTERNAL_TABLE_H
 #define ACTOR_EXTERNAL_TABLE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "actor/given_up.h"
+#include "base/lock.h"
 #include "message/message.h"
 
 struct external_requests {
     _Atomic uint32_t references;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct external_request **open; /* lock; by index; NULL = free */
     uint32_t capacity;              /* lock */
     uint32_t first_free;            /* lock: no lower index is free */

@@ -11,7 +11,7 @@ struct given_up_note {
 void given_up_init(struct given_up *given_up)
 {
     *given_up = (struct given_up){ .count = 0 };
-    pthread_mutex_init(&given_up->lock, NULL);
+    lock_init(&given_up->lock);
 }
 
 static struct given_up_note *note_of(struct table_node *node)
@@ -29,7 +29,7 @@ void given_up_finish(struct given_up *given_up)
         node = node->next;
         free(note);
     }
-    pthread_mutex_destroy(&given_up->lock);
+    lock_finish(&given_up->lock);
 }
 
 /* The factor is odd and spreads the low bits over the high. */
@@ -71,10 +71,10 @@ static void add_locked(struct given_up *given_up, weir_pid requester, uint64_t r
 
 void given_up_add(struct given_up *given_up, weir_pid requester, uint64_t reference)
 {
-    pthread_mutex_lock(&given_up->lock);
+    lock_acquire(&given_up->lock);
     if (!find_locked(given_up, requester, reference))
         add_locked(given_up, requester, reference);
-    pthread_mutex_unlock(&given_up->lock);
+    lock_release(&given_up->lock);
 }
 
 static bool look(struct given_up *given_up, weir_pid requester, uint64_t reference, bool takes)
@@ -84,7 +84,7 @@ static bool look(struct given_up *given_up, weir_pid requester, uint64_t referen
 
     if (!given_up_any(given_up))
         return false;
-    pthread_mutex_lock(&given_up->lock);
+    lock_acquire(&given_up->lock);
     note = find_locked(given_up, requester, reference);
     found = note != NULL;
     if (found && takes) {
@@ -92,7 +92,7 @@ static bool look(struct given_up *given_up, weir_pid requester, uint64_t referen
         count_locked(given_up, -1);
         free(note);
     }
-    pthread_mutex_unlock(&given_up->lock);
+    lock_release(&given_up->lock);
     return found;
 }
 

@@ -14,11 +14,11 @@
 #ifndef ACTOR_GIVEN_UP_H
 #define ACTOR_GIVEN_UP_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "base/table.h"
 
 #include <weir/message.h>
@@ -26,7 +26,7 @@
 struct given_up {
     _Atomic uint32_t count; /* written under the lock: notes */
     _Atomic uint64_t added; /* written under the lock: notes so far */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct table notes; /* lock: by requester and reference */
 };
 

@@ -12,7 +12,7 @@
 
 void groups_init(struct groups *groups)
 {
-    pthread_mutex_init(&groups->lock, NULL);
+    lock_init(&groups->lock);
     list_init(&groups->all);
 }
 
@@ -26,7 +26,7 @@ void groups_finish(struct groups *groups)
         free(LIST_ENTRY(node, struct group, link));
         node = next;
     }
-    pthread_mutex_destroy(&groups->lock);
+    lock_finish(&groups->lock);
 }
 
 int group_create(struct runtime *runtime, uint32_t flags, struct group **out)
@@ -39,9 +39,9 @@ int group_create(struct runtime *runtime, uint32_t flags, struct group **out)
     if (!group)
         return WEIR_ENOMEM;
     *group = (struct group){ .runtime = runtime, .stops_at_error = flags & WEIR_GROUP_FIRST_ERROR };
-    pthread_mutex_lock(&runtime->groups.lock);
+    lock_acquire(&runtime->groups.lock);
     list_append(&runtime->groups.all, &group->link);
-    pthread_mutex_unlock(&runtime->groups.lock);
+    lock_release(&runtime->groups.lock);
     *out = group;
     return 0;
 }
@@ -70,9 +70,9 @@ static void retire(struct group *group, struct executor *executor)
     /* Relaxed: it chooses one of several threads that saw the end. */
     if (atomic_fetch_or_explicit(&group->bits, GROUP_RETIRED, memory_order_relaxed) & GROUP_RETIRED)
         return;
-    pthread_mutex_lock(&groups->lock);
+    lock_acquire(&groups->lock);
     list_remove(&group->link);
-    pthread_mutex_unlock(&groups->lock);
+    lock_release(&groups->lock);
     group->retired.free = free_group;
     reader_retire(&executor->reader, &group->retired);
 }
@@ -92,14 +92,14 @@ void group_destroy(struct group *group)
 
 void groups_wake(struct groups *groups)
 {
-    pthread_mutex_lock(&groups->lock);
+    lock_acquire(&groups->lock);
     for (struct list *node = groups->all.next; node != &groups->all; node = node->next) {
         struct group *group = LIST_ENTRY(node, struct group, link);
 
         atomic_fetch_add_explicit(&group->ends, 1, memory_order_release);
         futex_wake_all(&group->ends);
     }
-    pthread_mutex_unlock(&groups->lock);
+    lock_release(&groups->lock);
 }
 
 /* --- messages ------------------------------------------------------------------------------- */

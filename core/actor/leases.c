@@ -13,13 +13,13 @@
 
 void leases_init(struct leases *leases)
 {
-    pthread_mutex_init(&leases->lock, NULL);
+    lock_init(&leases->lock);
 }
 
 void leases_finish(struct leases *leases)
 {
     free(leases->entries);
-    pthread_mutex_destroy(&leases->lock);
+    lock_finish(&leases->lock);
 }
 
 void leases_set(struct leases *leases, bool on, uint64_t timeout_ms)
@@ -30,8 +30,8 @@ void leases_set(struct leases *leases, bool on, uint64_t timeout_ms)
 
 void leases_absorb(struct leases *leases, struct leases *gone)
 {
-    pthread_mutex_lock(&leases->lock);
-    pthread_mutex_lock(&gone->lock);
+    lock_acquire(&leases->lock);
+    lock_acquire(&gone->lock);
     leases->granted += gone->granted;
     for (int end = 0; end < LEASE_ENDS; end++)
         leases->ended[end] += gone->ended[end];
@@ -41,8 +41,8 @@ void leases_absorb(struct leases *leases, struct leases *gone)
     leases->failed_leased += gone->failed_leased;
     histogram_absorb(&leases->waited, &gone->waited);
     histogram_absorb(&leases->lasted, &gone->lasted);
-    pthread_mutex_unlock(&gone->lock);
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&gone->lock);
+    lock_release(&leases->lock);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -78,11 +78,11 @@ struct lease *leases_join(struct leases *leases, struct actor *member)
         return NULL;
     lease->leases = leases;
     lease->actor = member;
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     found = find_free_locked(leases, &lease->index);
     if (found)
         leases->entries[lease->index] = lease;
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     if (found)
         return lease;
     free(lease);
@@ -91,11 +91,11 @@ struct lease *leases_join(struct leases *leases, struct actor *member)
 
 void leases_leave(struct lease *lease)
 {
-    pthread_mutex_lock(&lease->leases->lock);
+    lock_acquire(&lease->leases->lock);
     lease->leases->entries[lease->index] = NULL;
     if (lease->index < lease->leases->first_free)
         lease->leases->first_free = lease->index;
-    pthread_mutex_unlock(&lease->leases->lock);
+    lock_release(&lease->leases->lock);
 }
 
 static uint64_t due_of(const struct leases *leases, uint64_t now_ns)
@@ -118,7 +118,7 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     struct leases *leases = lease->leases;
     uint64_t due_ns = due_of(leases, now_ns);
 
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     lease->token = (uint64_t)lease->index << NUMBER_BITS | (++leases->granted & NUMBER_MASK);
     lease->open = true;
     lease->holder = holder;
@@ -126,7 +126,7 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     lease->due_ns = due_ns;
     histogram_add(&leases->waited, span_ns(lease->take->queued_ns, now_ns));
     *out = (struct weir_lease){ leases->pool, actor_pid(lease->actor), lease->token };
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return due_ns;
 }
 
@@ -142,29 +142,29 @@ enum lease_end leases_close(struct lease *lease, enum lease_end end)
 {
     uint64_t now_ns = executor_look_at_clock(lease->actor->executor);
 
-    pthread_mutex_lock(&lease->leases->lock);
+    lock_acquire(&lease->leases->lock);
     if (lease->open)
         end_locked(lease, now_ns, end);
     end = lease->end;
-    pthread_mutex_unlock(&lease->leases->lock);
+    lock_release(&lease->leases->lock);
     return end;
 }
 
 void leases_count_failure(struct leases *leases, bool is_leased)
 {
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     if (is_leased)
         leases->failed_leased++;
     else
         leases->failed_free++;
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
 }
 
 static void count_unserved(struct leases *leases, enum take_end end)
 {
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     leases->unserved[end]++;
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
 }
 
 void leases_count_unserved(struct leases *leases, enum dead_reason reason)
@@ -179,13 +179,13 @@ bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
 {
     bool is_over;
 
-    pthread_mutex_lock(&lease->leases->lock);
+    lock_acquire(&lease->leases->lock);
     if (lease->open && lease->due_ns <= now_ns)
         end_locked(lease, now_ns, LEASE_EXPIRED);
     is_over = !lease->open;
     *out_end = lease->end;
     *out_due_ns = lease->due_ns;
-    pthread_mutex_unlock(&lease->leases->lock);
+    lock_release(&lease->leases->lock);
     return is_over;
 }
 
@@ -235,13 +235,13 @@ int leases_return(struct runtime *runtime, struct executor *executor,
         return WEIR_EINVALID;
     if (!leases)
         return WEIR_EUNKNOWN;
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
     if (status == 0) {
         end_locked(found, now_ns, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED);
         signal_member(found, executor);
     }
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return status;
 }
 
@@ -257,7 +257,7 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
     if (!leases)
         return WEIR_EUNKNOWN;
     due_ns = due_of(leases, now_ns);
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
     if (status == 0) {
         /* The member's timer goes off at the former time and is armed again then. A reload may have
@@ -266,7 +266,7 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
             signal_member(found, executor);
         found->due_ns = due_ns;
     }
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return status;
 }
 
@@ -295,11 +295,11 @@ int leases_send(struct runtime *runtime, struct executor *executor, const struct
         return WEIR_EINVALID;
     if (!leases)
         return status;
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     found = find_locked(leases, lease->token);
     if (found)
         status = send_locked(found, executor, message);
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return status;
 }
 
@@ -334,11 +334,11 @@ void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
     leases = find_leases(runtime, lease->pool);
     if (!leases)
         return;
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     found = find_locked(leases, lease->token);
     if (found) {
         end_locked(found, executor_look_at_clock(executor), LEASE_DONE);
         signal_member(found, executor);
     }
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
 }

@@ -13,16 +13,15 @@
 #ifndef ACTOR_LEASES_H
 #define ACTOR_LEASES_H
 
-#include <pthread.h>
-
 #include "actor/actor.h"
 #include "base/lease_end.h"
+#include "base/lock.h"
 #include "stats/dead_letters.h"
 #include "stats/histogram.h"
 
 struct leases {
     weir_pid pool; /* const */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct lease **entries;       /* lock: by index; NULL: free */
     uint32_t count;               /* lock: of `entries` */
     uint32_t first_free;          /* lock: no entry before it is free */

@@ -43,7 +43,7 @@ static const struct name_entry given_up; /* marks a slot whose name was removed 
 
 void names_init(struct names *names)
 {
-    pthread_mutex_init(&names->lock, NULL);
+    lock_init(&names->lock);
     atomic_init(&names->table, NULL);
     names->by_pid = names->labels = (struct table){ .only = NULL };
     names->count = 0;
@@ -61,7 +61,7 @@ void names_finish(struct names *names)
     }
     (void)table_take_all(&names->labels);
     free(atomic_load_explicit(&names->table, memory_order_relaxed));
-    pthread_mutex_destroy(&names->lock);
+    lock_finish(&names->lock);
 }
 
 /* [N1] pairs with the releases in put and replace_table_locked: the table is complete. */
@@ -203,13 +203,13 @@ static int insert(struct names *names, struct name_entry *entry, struct reader *
 {
     int status;
 
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     status = reserve_locked(names, reader);
     if (status == 0 && find_taken_locked(names, entry->name))
         status = WEIR_EEXISTS;
     if (status == 0)
         insert_locked(names, entry);
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
     if (status != 0)
         free(entry);
     return status;
@@ -255,16 +255,16 @@ static struct name_entry *next_of_locked(const struct name_entry *entry)
 void names_label(struct names *names, struct name_label *label, const char *text, weir_pid pid)
 {
     label->text = text;
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     table_add(&names->labels, &label->by_pid, pid);
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
 }
 
 void names_unlabel(struct names *names, struct name_label *label)
 {
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     table_remove(&names->labels, &label->by_pid);
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
 }
 
 /* The text of the label of a PID, or else its first name; "": it has none. */
@@ -282,18 +282,18 @@ static const char *text_of_locked(struct names *names, weir_pid pid)
 
 void names_of(struct names *names, weir_pid pid, char out_name[NAMES_LENGTH_MAX + 1])
 {
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     (void)snprintf(out_name, NAMES_LENGTH_MAX + 1, "%s", text_of_locked(names, pid));
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
 }
 
 void names_publish(struct names *names, weir_pid pid)
 {
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     for (struct name_entry *entry = first_of_locked(names, pid); entry;
          entry = next_of_locked(entry))
         atomic_store_explicit(&entry->comes_by.is_done, true, memory_order_release);
-    pthread_mutex_unlock(&names->lock); /* the stores are [N2] */
+    lock_release(&names->lock); /* the stores are [N2] */
 }
 
 static void free_entry(struct retired *retired, struct reader *reader)
@@ -321,24 +321,24 @@ void names_remove(struct names *names, const char *name, weir_pid pid, struct re
 {
     struct name_entry *entry;
 
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     entry = find_taken_locked(names, name);
     if (entry && entry->pid == pid)
         remove_locked(names, entry, reader);
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
 }
 
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader)
 {
     struct name_entry *entry, *next;
 
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     for (entry = first_of_locked(names, pid); entry; entry = next) {
         next = next_of_locked(entry);
         if (entry->is_claim)
             remove_locked(names, entry, reader);
     }
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
 }
 
 /* 0: `next` has replaced the old name; otherwise nothing has changed. */
@@ -375,9 +375,9 @@ int names_rename(struct names *names, const char *from, const char *to, weir_pid
 
     if (status != 0)
         return status;
-    pthread_mutex_lock(&names->lock);
+    lock_acquire(&names->lock);
     status = rename_locked(names, from, next, reader);
-    pthread_mutex_unlock(&names->lock);
+    lock_release(&names->lock);
     if (status != 0)
         free(next);
     return status;

@@ -12,10 +12,10 @@
 #ifndef ACTOR_NAMES_H
 #define ACTOR_NAMES_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
 #include "base/table.h"
 #include "dispatch/reclaim.h"
 
@@ -32,7 +32,7 @@ struct name_label {
 };
 
 struct names {
-    pthread_mutex_t lock;               /* writers */
+    struct lock lock;                   /* writers */
     _Atomic(struct name_table *) table; /* written under lock, read by all; NULL = no name yet */
     struct table by_pid;                /* lock: of all names */
     struct table labels;                /* lock: by PID */

@@ -39,7 +39,7 @@ static void unref(struct weir_port *public)
         return;
     external_requests_unref(port->external_requests);
     memory_unref(port->memory);
-    pthread_mutex_destroy(&port->lock);
+    lock_finish(&port->lock);
     free(port);
 }
 
@@ -47,9 +47,9 @@ void port_close(struct port *port)
 {
     if (!port)
         return;
-    pthread_mutex_lock(&port->lock);
+    lock_acquire(&port->lock);
     port->runtime = NULL;
-    pthread_mutex_unlock(&port->lock);
+    lock_release(&port->lock);
     unref(&port->public);
 }
 
@@ -305,7 +305,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->runtime = actor->runtime;
     port->external_requests = external_requests_ref(actor->runtime->external_requests);
     port->memory = memory_ref(actor->runtime->memory);
-    pthread_mutex_init(&port->lock, NULL);
+    lock_init(&port->lock);
     return port;
 }
 

@@ -6,12 +6,12 @@ int port_borrow(struct port *port, struct executor **out)
 {
     int status = WEIR_ECLOSED;
 
-    pthread_mutex_lock(&port->lock);
+    lock_acquire(&port->lock);
     if (port->runtime) {
         *out = runtime_borrow(port->runtime);
         status = *out ? 0 : WEIR_ENOMEM;
     }
-    pthread_mutex_unlock(&port->lock);
+    lock_release(&port->lock);
     return status;
 }
 
@@ -28,12 +28,12 @@ int port_hold(struct port *port, struct runtime **out)
 {
     int status = WEIR_ECLOSED;
 
-    pthread_mutex_lock(&port->lock);
+    lock_acquire(&port->lock);
     if (port->runtime) {
         *out = port->runtime;
         runtime_hold(*out);
         status = 0;
     }
-    pthread_mutex_unlock(&port->lock);
+    lock_release(&port->lock);
     return status;
 }

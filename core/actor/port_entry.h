@@ -6,10 +6,11 @@
 #ifndef ACTOR_PORT_ENTRY_H
 #define ACTOR_PORT_ENTRY_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <weir/port.h>
+
+#include "base/lock.h"
 
 struct executor;
 struct memory;
@@ -23,7 +24,7 @@ struct port {
     uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
     struct external_requests *external_requests; /* const; counted */
     struct memory *memory;                       /* const; counted */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct runtime *runtime; /* lock; NULL = closed */
 };
 

@@ -8,9 +8,9 @@ static bool is_closed(struct port *port)
 {
     bool is_closed;
 
-    pthread_mutex_lock(&port->lock);
+    lock_acquire(&port->lock);
     is_closed = !port->runtime;
-    pthread_mutex_unlock(&port->lock);
+    lock_release(&port->lock);
     return is_closed;
 }
 

@@ -91,9 +91,9 @@ static struct entry *add_entry(struct runtime *runtime)
 {
     struct entry *entry;
 
-    pthread_mutex_lock(&runtime->entry_lock);
+    lock_acquire(&runtime->entry_lock);
     entry = add_entry_locked(runtime);
-    pthread_mutex_unlock(&runtime->entry_lock);
+    lock_release(&runtime->entry_lock);
     return entry;
 }
 
@@ -181,14 +181,14 @@ static void init_notice(struct runtime *runtime)
 
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&runtime->notice_lock, NULL);
+    lock_init(&runtime->notice_lock);
     pthread_cond_init(&runtime->notice, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
 void runtime_init_entries(struct runtime *runtime)
 {
-    pthread_mutex_init(&runtime->entry_lock, NULL);
+    lock_init(&runtime->entry_lock);
     init_notice(runtime);
 }
 
@@ -198,8 +198,8 @@ void runtime_finish_entries(struct runtime *runtime)
         executor_finish(&runtime->entries[i]->executor);
         free(runtime->entries[i]);
     }
-    pthread_mutex_destroy(&runtime->entry_lock);
-    pthread_mutex_destroy(&runtime->notice_lock);
+    lock_finish(&runtime->entry_lock);
+    lock_finish(&runtime->notice_lock);
     pthread_cond_destroy(&runtime->notice);
 }
 
@@ -207,10 +207,10 @@ void runtime_finish_entries(struct runtime *runtime)
 
 void runtime_notice(struct runtime *runtime)
 {
-    pthread_mutex_lock(&runtime->notice_lock);
+    lock_acquire(&runtime->notice_lock);
     runtime->notice_count++;
     pthread_cond_broadcast(&runtime->notice);
-    pthread_mutex_unlock(&runtime->notice_lock);
+    lock_release(&runtime->notice_lock);
 }
 
 static struct timespec deadline_after(uint64_t timeout_ms)
@@ -234,19 +234,19 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
     for (;;) {
         uint64_t seen;
 
-        pthread_mutex_lock(&runtime->notice_lock);
+        lock_acquire(&runtime->notice_lock);
         seen = runtime->notice_count;
-        pthread_mutex_unlock(&runtime->notice_lock);
+        lock_release(&runtime->notice_lock);
         /* Outside the lock, since it may lock pools, whose turns call runtime_notice. */
         if (done(context))
             return true;
         if (!in_time)
             return false;
-        pthread_mutex_lock(&runtime->notice_lock);
+        lock_acquire(&runtime->notice_lock);
         while (seen == runtime->notice_count && in_time)
-            in_time = pthread_cond_timedwait(&runtime->notice, &runtime->notice_lock, &deadline) !=
-                      ETIMEDOUT;
-        pthread_mutex_unlock(&runtime->notice_lock);
+            in_time = pthread_cond_timedwait(&runtime->notice, &runtime->notice_lock.mutex,
+                                             &deadline) != ETIMEDOUT;
+        lock_release(&runtime->notice_lock);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "actor/storing.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/polls.h"
@@ -29,7 +30,7 @@ struct place;
 
 /* All groups of a runtime; see group.h. */
 struct groups {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct list all; /* lock */
 };
 
@@ -71,7 +72,7 @@ struct runtime {
     /* Executors of outside threads, in use or not. */
     _Atomic uint32_t entry_count;               /* written under entry_lock */
     struct entry *entries[RECLAIM_READERS_MAX]; /* const, each, once it is counted */
-    pthread_mutex_t entry_lock;
+    struct lock entry_lock;
 
     /* Written by any thread. */
 
@@ -81,7 +82,7 @@ struct runtime {
     _Atomic uint64_t late_notices; /* to origins that have ended */
     _Atomic uint32_t opens_apart;  /* opens in progress on openers: see place.h */
 
-    alignas(64) pthread_mutex_t notice_lock;
+    alignas(64) struct lock notice_lock;
     pthread_cond_t notice; /* something changed that a thread may wait for */
     uint64_t notice_count; /* notice_lock */
 };

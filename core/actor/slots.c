@@ -14,7 +14,7 @@ int slots_init(struct slots *slots)
     if (!slots->chunks)
         return WEIR_ENOMEM;
     stock_common_init(&slots->free);
-    pthread_mutex_init(&slots->lock, NULL);
+    lock_init(&slots->lock);
     return 0;
 }
 
@@ -44,7 +44,7 @@ void slots_finish(struct slots *slots)
         free_chunk(atomic_load_explicit(&slots->chunks[i], memory_order_relaxed));
     free(slots->chunks);
     stock_common_finish(&slots->free);
-    pthread_mutex_destroy(&slots->lock);
+    lock_finish(&slots->lock);
 }
 
 static int add_chunk_locked(struct slots *slots)
@@ -65,16 +65,16 @@ static void use_more(struct slots *slots, struct stock *stock)
     uint32_t first;
 
     static_assert(SLOTS_CHUNK % STOCK_BATCH == 0, "a batch lies in one chunk");
-    pthread_mutex_lock(&slots->lock);
+    lock_acquire(&slots->lock);
     first = slots->used;
     if (first % SLOTS_CHUNK == 0 && add_chunk_locked(slots) != 0) {
-        pthread_mutex_unlock(&slots->lock);
+        lock_release(&slots->lock);
         return;
     }
     slots->used += STOCK_BATCH;
     /* Relaxed: written under this lock. */
     chunk = atomic_load_explicit(&slots->chunks[first / SLOTS_CHUNK], memory_order_relaxed);
-    pthread_mutex_unlock(&slots->lock);
+    lock_release(&slots->lock);
     for (uint32_t slot = first + STOCK_BATCH; slot-- > first;) {
         struct actor *actor = &chunk[slot % SLOTS_CHUNK];
 

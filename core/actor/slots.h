@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "dispatch/stock.h"
 
 struct actor;
@@ -28,7 +29,7 @@ struct actor;
 struct slots {
     _Atomic(struct actor *) *chunks; /* const; the entries are written under lock, read by all */
     alignas(64) struct stock_common free;
-    pthread_mutex_t lock;
+    struct lock lock;
     uint32_t used; /* lock: lower numbers have been given out before */
 };
 

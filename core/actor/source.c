@@ -38,7 +38,7 @@ static void ended(struct place *place)
 
     names_remove(&source->runtime->names, source->path, source->pid,
                  &place->actor->executor->reader);
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     children_add_progress(place, &source->last);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &source->ledger);
     children_add_ledger(place, &source->ledger);
@@ -47,7 +47,7 @@ static void ended(struct place *place)
         position_move(&source->position, &source->from);
     source->place = NULL;
     start_successor_locked(source, place->actor->executor);
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     atomic_store_explicit(&source->ended, true, memory_order_release);
 }
 
@@ -55,10 +55,10 @@ static bool take_spec(struct place *place, struct spec **out_spec)
 {
     struct source *source = source_of(place);
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     *out_spec = place->respec;
     place->respec = NULL;
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     return *out_spec != NULL;
 }
 
@@ -126,7 +126,7 @@ static void destroy(struct source *source)
     position_clear(&source->from);
     position_clear(&source->position);
     dead_letters_finish(&source->dead);
-    pthread_mutex_destroy(&source->lock);
+    lock_finish(&source->lock);
     free(source);
 }
 
@@ -143,7 +143,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
     atomic_init(&source->admitted, !options->waits_for_go);
     (void)snprintf(source->path, sizeof source->path, "%s", options->path);
     dead_letters_init(&source->dead, options->dead_letters);
-    pthread_mutex_init(&source->lock, NULL);
+    lock_init(&source->lock);
     status = init_wiring(source, options);
     if (status == 0)
         status = create_actor(source, executor, options);
@@ -200,9 +200,9 @@ static struct progress_sum add_up(struct source *source)
 {
     struct progress_sum sum;
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     sum = add_up_locked(source);
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     return sum;
 }
 
@@ -212,14 +212,14 @@ static void count_on(struct source *former, struct source *latter)
     if (latter->former)
         return; /* through another source */
     if (former->latter) {
-        pthread_mutex_lock(&former->latter->lock);
+        lock_acquire(&former->latter->lock);
         former->latter->former = NULL;
-        pthread_mutex_unlock(&former->latter->lock);
+        lock_release(&former->latter->lock);
     }
     former->latter = latter;
-    pthread_mutex_lock(&latter->lock);
+    lock_acquire(&latter->lock);
     latter->former = former;
-    pthread_mutex_unlock(&latter->lock);
+    lock_release(&latter->lock);
 }
 
 /* The source has ended, and is freed: its successor keeps its figures. Owner. */
@@ -232,10 +232,10 @@ static void hand_figures_on(struct source *source)
         source->former->latter = latter;
     if (!latter)
         return;
-    pthread_mutex_lock(&latter->lock);
+    lock_acquire(&latter->lock);
     latter->emitted_before += own;
     latter->former = source->former;
-    pthread_mutex_unlock(&latter->lock);
+    lock_release(&latter->lock);
 }
 
 static void set_successor_locked(struct source *source, struct source *successor,
@@ -259,13 +259,13 @@ static bool replace_waiting(struct source *source, struct source *successor,
 
     if (!first)
         return false;
-    pthread_mutex_lock(&first->lock);
+    lock_acquire(&first->lock);
     if (first->waiting_successor == source) {
         waits = true;
         source->predecessor = NULL;
         set_successor_locked(first, successor, executor);
     }
-    pthread_mutex_unlock(&first->lock);
+    lock_release(&first->lock);
     return waits;
 }
 
@@ -274,9 +274,9 @@ void source_succeed(struct source *source, struct source *successor, struct exec
     count_on(source, successor);
     if (replace_waiting(source, successor, executor))
         return;
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     set_successor_locked(source, successor, executor);
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
 }
 
 void source_inherit(struct source *to, struct source *from)
@@ -292,10 +292,10 @@ static void unlink_neighbours(struct source *source)
     struct source *first = source->predecessor;
 
     if (first) {
-        pthread_mutex_lock(&first->lock);
+        lock_acquire(&first->lock);
         if (first->waiting_successor == source)
             first->waiting_successor = NULL;
-        pthread_mutex_unlock(&first->lock);
+        lock_release(&first->lock);
         first->successor = NULL;
     }
     if (source->successor)
@@ -318,21 +318,21 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
 {
     wiring_publish(&source->wiring, wiring, executor);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
-    pthread_mutex_lock(&source->lock); /* the place lives */
+    lock_acquire(&source->lock); /* the place lives */
     children_look_again(source->place, executor);
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
 }
 
 void source_respec(struct source *source, struct spec *spec, struct executor *executor)
 {
     struct spec *missed = spec;
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     if (source->place) {
         missed = source->place->respec;
         source->place->respec = spec;
     }
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     /* an earlier spec that never took effect, or this one if the source has ended */
     spec_unref(missed);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_RESPEC);
@@ -366,7 +366,7 @@ int source_opening(struct source *source)
 {
     int status = 0;
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     if (source->place) {
         /* Acquire pairs with the release in open_actor: the status is of an open. */
         uint32_t opens = atomic_load_explicit(&source->place->opens, memory_order_acquire);
@@ -374,15 +374,15 @@ int source_opening(struct source *source)
         status = opens ? atomic_load_explicit(&source->place->open_status, memory_order_relaxed)
                        : 1;
     }
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     return status;
 }
 
 void source_opening_reason(struct source *source, char *text, size_t size)
 {
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     (void)snprintf(text, size, "%s", source->place ? place_open_reason(source->place) : "");
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
 }
 
 bool source_is_throttled(struct source *source)
@@ -394,22 +394,22 @@ uint64_t source_emitted(struct source *source)
 {
     uint64_t emitted = 0;
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     if (source->former)
         emitted = source_emitted(source->former);
     emitted += add_up_locked(source).emitted + source->emitted_before;
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     return emitted;
 }
 
 void source_ledger(struct source *source, struct ledger_reading *out)
 {
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     if (source->place) {
         ledger_read(&source->actor->ledger, &source->actor->mailbox, out);
         children_add_ledger(source->place, out);
     } else {
         *out = source->ledger;
     }
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
 }

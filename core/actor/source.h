@@ -11,6 +11,7 @@
 #include "actor/misuse.h"
 #include "actor/position.h"
 #include "actor/progress.h"
+#include "base/lock.h"
 #include "face/source.h"
 
 /* Owned by its creator; the actor in it ends by itself. */
@@ -30,7 +31,7 @@ struct source {
     bool shown;             /* its turn: its names were published */
     _Atomic bool exhausted; /* it said WEIR_END */
     _Atomic bool ended;     /* its actor is gone */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct progress_sum last; /* lock: its last reports and emitted messages, once it has ended */
     struct ledger_reading ledger;     /* lock: likewise */
     struct source *waiting_successor; /* lock: produces when this one has ended */

@@ -18,11 +18,11 @@ static void ended(struct place *place)
     if (standalone->name[0])
         names_remove(&standalone->runtime->names, standalone->name, standalone->pid,
                      &place->actor->executor->reader);
-    pthread_mutex_lock(&standalone->lock);
+    lock_acquire(&standalone->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &standalone->ledger);
     children_add_ledger(place, &standalone->ledger);
     standalone->place = NULL;
-    pthread_mutex_unlock(&standalone->lock);
+    lock_release(&standalone->lock);
     atomic_store_explicit(&standalone->ended, true, memory_order_release);
 }
 
@@ -80,7 +80,7 @@ int standalone_create(struct runtime *runtime, struct executor *executor,
         return WEIR_ENOMEM;
     standalone->runtime = runtime;
     length = snprintf(standalone->name, sizeof standalone->name, "%s", name);
-    pthread_mutex_init(&standalone->lock, NULL);
+    lock_init(&standalone->lock);
     dead_letters_init(&standalone->dead, options->dead_letters);
     atomic_init(&standalone->wiring.wiring, options->wiring);
     if (length >= 0 && (size_t)length < sizeof standalone->name)
@@ -100,16 +100,16 @@ void standalone_set_wiring(struct standalone *standalone, struct wiring *wiring,
 {
     wiring_publish(&standalone->wiring, wiring, executor);
     (void)actor_signal(standalone->actor, actor_serial_of(standalone->pid), executor, SIGNAL_ROOM);
-    pthread_mutex_lock(&standalone->lock); /* the place lives */
+    lock_acquire(&standalone->lock); /* the place lives */
     children_look_again(standalone->place, executor);
-    pthread_mutex_unlock(&standalone->lock);
+    lock_release(&standalone->lock);
 }
 
 int standalone_opening(struct standalone *standalone)
 {
     int status = WEIR_ECLOSED;
 
-    pthread_mutex_lock(&standalone->lock);
+    lock_acquire(&standalone->lock);
     if (standalone->place) {
         /* Acquire pairs with the release in open_actor: the status is of an open. */
         uint32_t opens = atomic_load_explicit(&standalone->place->opens, memory_order_acquire);
@@ -117,20 +117,20 @@ int standalone_opening(struct standalone *standalone)
         status = opens ? atomic_load_explicit(&standalone->place->open_status, memory_order_relaxed)
                        : 1;
     }
-    pthread_mutex_unlock(&standalone->lock);
+    lock_release(&standalone->lock);
     return status;
 }
 
 void standalone_ledger(struct standalone *standalone, struct ledger_reading *out)
 {
-    pthread_mutex_lock(&standalone->lock);
+    lock_acquire(&standalone->lock);
     if (standalone->place) {
         ledger_read(&standalone->actor->ledger, &standalone->actor->mailbox, out);
         children_add_ledger(standalone->place, out);
     } else {
         *out = standalone->ledger;
     }
-    pthread_mutex_unlock(&standalone->lock);
+    lock_release(&standalone->lock);
 }
 
 void standalone_close(struct standalone *standalone, struct executor *executor)
@@ -149,6 +149,6 @@ void standalone_destroy(struct standalone *standalone)
         return;
     wiring_destroy(atomic_load(&standalone->wiring.wiring));
     dead_letters_finish(&standalone->dead);
-    pthread_mutex_destroy(&standalone->lock);
+    lock_finish(&standalone->lock);
     free(standalone);
 }

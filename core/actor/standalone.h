@@ -8,9 +8,8 @@
 #ifndef ACTOR_STANDALONE_H
 #define ACTOR_STANDALONE_H
 
-#include <pthread.h>
-
 #include "actor/place.h"
+#include "base/lock.h"
 #include "face/standalone.h"
 #include "stats/dead_letters.h"
 
@@ -23,7 +22,7 @@ struct standalone {
     weir_pid pid;              /* const */
     struct wiring_slot wiring;
     struct dead_letters dead;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct place *place;          /* lock; NULL once it has ended */
     struct ledger_reading ledger; /* lock: from then on */
     _Atomic bool ended;           /* its actor has ended */

@@ -3,7 +3,7 @@
 void storing_init(struct storing *storing)
 {
     *storing = (struct storing){ .ended_to = 0 };
-    pthread_mutex_init(&storing->lock, NULL);
+    lock_init(&storing->lock);
 }
 
 void storing_finish(struct storing *storing, struct cache *cache)
@@ -12,7 +12,7 @@ void storing_finish(struct storing *storing, struct cache *cache)
 
     while ((message = message_queue_take(&storing->held)))
         message_destroy(cache, message);
-    pthread_mutex_destroy(&storing->lock);
+    lock_finish(&storing->lock);
 }
 
 bool storing_hold(struct storing *storing, struct message *message, uint64_t number,
@@ -20,7 +20,7 @@ bool storing_hold(struct storing *storing, struct message *message, uint64_t num
 {
     bool holds;
 
-    pthread_mutex_lock(&storing->lock);
+    lock_acquire(&storing->lock);
     holds = number > storing->ended_to;
     if (holds) {
         message->record = number;
@@ -28,17 +28,17 @@ bool storing_hold(struct storing *storing, struct message *message, uint64_t num
     } else {
         *out_is_stored = number > storing->lost_to;
     }
-    pthread_mutex_unlock(&storing->lock);
+    lock_release(&storing->lock);
     return holds;
 }
 
 void storing_end(struct storing *storing, uint64_t number, bool is_stored)
 {
-    pthread_mutex_lock(&storing->lock);
+    lock_acquire(&storing->lock);
     storing->ended_to = number;
     if (!is_stored)
         storing->lost_to = number;
-    pthread_mutex_unlock(&storing->lock);
+    lock_release(&storing->lock);
 }
 
 /*
@@ -50,11 +50,11 @@ struct message *storing_take(struct storing *storing, bool *out_is_stored)
 {
     struct message *message;
 
-    pthread_mutex_lock(&storing->lock);
+    lock_acquire(&storing->lock);
     message = message_queue_first(&storing->held);
     message = message && message->record <= storing->ended_to ? message_queue_take(&storing->held)
                                                               : NULL;
     *out_is_stored = message && message->record > storing->lost_to;
-    pthread_mutex_unlock(&storing->lock);
+    lock_release(&storing->lock);
     return message;
 }

@@ -9,13 +9,12 @@
 #ifndef ACTOR_STORING_H
 #define ACTOR_STORING_H
 
-#include <pthread.h>
-
+#include "base/lock.h"
 #include "message/message.h"
 
 /* In the runtime. */
 struct storing {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct message_queue held; /* lock: their numbers are in `record` */
     uint64_t ended_to;         /* lock: records up to this one are stored or given up */
     uint64_t lost_to;          /* lock: the last record that was given up; 0 = none */

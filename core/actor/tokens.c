@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/lock.h"
+
 struct tokens {
     _Atomic uint32_t references;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct bucket bucket; /* lock */
     uint32_t waiting;     /* lock: places */
 };
@@ -16,7 +18,7 @@ struct tokens *tokens_create(const struct rate *rate)
     if (!tokens)
         return NULL;
     atomic_init(&tokens->references, 1);
-    pthread_mutex_init(&tokens->lock, NULL);
+    lock_init(&tokens->lock);
     bucket_init(&tokens->bucket, rate);
     return tokens;
 }
@@ -33,26 +35,26 @@ void tokens_unref(struct tokens *tokens)
     /* Each release pairs with the acquire of the last one: all uses come before. */
     if (!tokens || atomic_fetch_sub_explicit(&tokens->references, 1, memory_order_acq_rel) != 1)
         return;
-    pthread_mutex_destroy(&tokens->lock);
+    lock_finish(&tokens->lock);
     free(tokens);
 }
 
 void tokens_set_rate(struct tokens *tokens, uint64_t now_ns, const struct rate *rate)
 {
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     /* The same rate keeps the part of a token that has been gained, too. */
     if (!rate_is_same(&tokens->bucket.rate, rate))
         bucket_set_rate(&tokens->bucket, now_ns, rate);
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
 }
 
 uint32_t tokens_free(struct tokens *tokens, uint64_t now_ns)
 {
     uint32_t free;
 
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     free = bucket_free(&tokens->bucket, now_ns);
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
     return free;
 }
 
@@ -60,17 +62,17 @@ uint32_t tokens_borrow(struct tokens *tokens, uint64_t now_ns, uint32_t wanted)
 {
     uint32_t lent;
 
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     lent = bucket_borrow(&tokens->bucket, now_ns, wanted);
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
     return lent;
 }
 
 void tokens_return(struct tokens *tokens, uint64_t now_ns, uint32_t lent, uint32_t used)
 {
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     bucket_return(&tokens->bucket, now_ns, lent, used);
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
 }
 
 static void join(struct tokens *tokens, struct token_wait *wait)
@@ -78,9 +80,9 @@ static void join(struct tokens *tokens, struct token_wait *wait)
     tokens_leave(wait);
     wait->tokens = tokens_ref(tokens);
     wait->due_ns = 0;
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     tokens->waiting++;
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
 }
 
 uint64_t tokens_wait(struct tokens *tokens, uint64_t now_ns, struct token_wait *wait,
@@ -93,10 +95,10 @@ uint64_t tokens_wait(struct tokens *tokens, uint64_t now_ns, struct token_wait *
         join(tokens, wait);
     /* Relaxed: a figure. */
     atomic_store_explicit(&wait->messages, messages, memory_order_relaxed);
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     /* Another sender took the token of the place that had its turn. */
     due_ns = bucket_due_ns(&tokens->bucket, now_ns, had_its_turn ? 1 : tokens->waiting);
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
     /* A place that tries before its time keeps its turn. */
     if (wait->due_ns <= now_ns || due_ns < wait->due_ns)
         wait->due_ns = due_ns;
@@ -111,8 +113,8 @@ void tokens_leave(struct token_wait *wait)
         return;
     wait->tokens = NULL;
     atomic_store_explicit(&wait->messages, 0, memory_order_relaxed);
-    pthread_mutex_lock(&tokens->lock);
+    lock_acquire(&tokens->lock);
     tokens->waiting--;
-    pthread_mutex_unlock(&tokens->lock);
+    lock_release(&tokens->lock);
     tokens_unref(tokens);
 }

@@ -2,7 +2,7 @@
 
 void wait_queue_init(struct wait_queue *queue)
 {
-    pthread_mutex_init(&queue->lock, NULL);
+    lock_init(&queue->lock);
     list_init(&queue->list);
     queue->dissolved = false;
     atomic_init(&queue->count, 0);
@@ -10,7 +10,7 @@ void wait_queue_init(struct wait_queue *queue)
 
 void wait_queue_finish(struct wait_queue *queue)
 {
-    pthread_mutex_destroy(&queue->lock);
+    lock_finish(&queue->lock);
 }
 
 void waiter_init(struct waiter *waiter,
@@ -44,7 +44,7 @@ void wait_queue_join(struct wait_queue *queue, struct waiter *waiter, uint32_t w
 {
     if (waited_for(waiter) != queue)
         wait_queue_leave(waiter, executor);
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     if (queue->dissolved) {
         waiter->wake(waiter, executor);
     } else if (!waited_for(waiter)) {
@@ -54,7 +54,7 @@ void wait_queue_join(struct wait_queue *queue, struct waiter *waiter, uint32_t w
     }
     waiter->wants = wants;
     grant_locked(waiter, 0);
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 static void leave_locked(struct wait_queue *queue, struct waiter *waiter)
@@ -75,11 +75,11 @@ void wait_queue_use(struct waiter *waiter, uint32_t places)
     /* A thread that grants places at the same time also wakes the waiter, which checks again. */
     if (!queue || granted == 0)
         return;
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     granted = granted_to(waiter);
     if (waited_for(waiter) == queue)
         grant_locked(waiter, granted > places ? granted - places : 0);
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 void wait_queue_leave(struct waiter *waiter, struct executor *executor)
@@ -89,12 +89,12 @@ void wait_queue_leave(struct waiter *waiter, struct executor *executor)
 
     if (!queue)
         return;
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     if (waited_for(waiter) == queue) {
         unused = granted_to(waiter);
         leave_locked(queue, waiter);
     }
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
     /* The granted places are still free: its messages went elsewhere or were dropped. */
     if (unused)
         wait_queue_wake(queue, unused, executor);
@@ -102,7 +102,7 @@ void wait_queue_leave(struct waiter *waiter, struct executor *executor)
 
 void wait_queue_dissolve(struct wait_queue *queue, struct executor *executor)
 {
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     queue->dissolved = true;
     while (!list_empty(&queue->list)) {
         struct waiter *waiter = LIST_ENTRY(queue->list.next, struct waiter, link);
@@ -110,12 +110,12 @@ void wait_queue_dissolve(struct wait_queue *queue, struct executor *executor)
         waiter->wake(waiter, executor);
         leave_locked(queue, waiter);
     }
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 void wait_queue_wake(struct wait_queue *queue, uint32_t places, struct executor *executor)
 {
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     for (struct list *node = queue->list.next; node != &queue->list && places > 0;
          node = node->next) {
         struct waiter *waiter = LIST_ENTRY(node, struct waiter, link);
@@ -130,5 +130,5 @@ void wait_queue_wake(struct wait_queue *queue, uint32_t places, struct executor 
         if (granted == 0)
             waiter->wake(waiter, executor);
     }
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }

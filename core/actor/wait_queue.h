@@ -14,17 +14,17 @@
 #ifndef ACTOR_WAIT_QUEUE_H
 #define ACTOR_WAIT_QUEUE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 
 struct executor;
 
 struct wait_queue {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct list list;       /* lock: of waiters */
     bool dissolved;         /* lock: waiting here is not possible any more */
     _Atomic uint32_t count; /* written under lock, read by freeing turns */

@@ -58,7 +58,7 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     dispatcher->options.name = dispatcher->name;
     if (!dispatcher->options.ring_capacity)
         dispatcher->options.ring_capacity = RING_CAPACITY;
-    pthread_mutex_init(&dispatcher->lock, NULL);
+    lock_init(&dispatcher->lock);
     global_queue_init(&dispatcher->global);
     timers_init(&dispatcher->timers);
     idle_init(&dispatcher->idle, searchers_of(options->threads));
@@ -121,9 +121,9 @@ int dispatcher_create(const struct dispatcher_options *options, struct dispatche
         return WEIR_ENOMEM;
     memset((void *)dispatcher, 0, sizeof *dispatcher);
     init_fields(dispatcher, options);
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     status = make_executors_locked(dispatcher, options->threads);
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     if (status != 0) {
         dispatcher_destroy(dispatcher);
         return status;
@@ -293,10 +293,10 @@ int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
 
     if (threads > IDLE_THREADS_MAX)
         return WEIR_EINVALID;
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     status = change_locked(dispatcher, threads,
                            atomic_load_explicit(&dispatcher->spares, memory_order_relaxed));
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return status;
 }
 
@@ -306,12 +306,12 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
     uint32_t budget = atomic_load_explicit(&dispatcher->budget, memory_order_relaxed);
     uint32_t before = atomic_exchange_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
 
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     /* Without memory for a thread the present ones go on, and the next change of the number tries
      * again. */
     if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
         (void)change_locked(dispatcher, dispatcher->wanted, budget > 1 ? stuck : 0);
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     if (stuck > before && dispatcher->options.stuck)
         dispatcher->options.stuck(dispatcher->options.stuck_context, dispatcher->name, stuck);
 }
@@ -321,38 +321,38 @@ bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int nu
     struct executor *executor = dispatcher_executor(dispatcher, index);
     bool sent;
 
-    if (pthread_mutex_trylock(&dispatcher->lock) != 0)
+    if (!lock_try(&dispatcher->lock))
         return false;
     sent = executor->joinable && !executor->left &&
            pthread_sigqueue(executor->thread, number, (union sigval){ .sival_ptr = value }) == 0;
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return sent;
 }
 
 bool dispatcher_try_name(struct dispatcher *dispatcher, char name[DISPATCHER_NAME_MAX])
 {
-    if (pthread_mutex_trylock(&dispatcher->lock) != 0)
+    if (!lock_try(&dispatcher->lock))
         return false;
     memcpy(name, dispatcher->name, DISPATCHER_NAME_MAX);
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return true;
 }
 
 void dispatcher_reap(struct dispatcher *dispatcher)
 {
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
         join_if_left_locked(dispatcher->executors[i]);
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
 }
 
 int dispatcher_rename(struct dispatcher *dispatcher, const char *name)
 {
     if (strnlen(name, DISPATCHER_NAME_MAX) == DISPATCHER_NAME_MAX)
         return WEIR_EINVALID;
-    pthread_mutex_lock(&dispatcher->lock); /* for dispatcher_try_name */
+    lock_acquire(&dispatcher->lock); /* for dispatcher_try_name */
     (void)snprintf(dispatcher->name, sizeof dispatcher->name, "%s", name);
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return 0;
 }
 
@@ -362,11 +362,11 @@ int dispatcher_start(struct dispatcher *dispatcher)
 {
     int status;
 
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     status = start_threads_locked(
         dispatcher, atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed));
     dispatcher->started = status == 0;
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     if (status != 0) {
         dispatcher_signal_stop(dispatcher);
         (void)dispatcher_join(dispatcher);
@@ -385,13 +385,13 @@ static struct executor *take_joinable(struct dispatcher *dispatcher)
 {
     struct executor *found = NULL;
 
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count && !found; i++)
         if (dispatcher->executors[i]->joinable && !dispatcher->executors[i]->joining)
             found = dispatcher->executors[i];
     if (found)
         found->joining = true;
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return found;
 }
 
@@ -399,10 +399,10 @@ static struct executor *take_joinable(struct dispatcher *dispatcher)
 static void join(struct dispatcher *dispatcher, struct executor *executor)
 {
     pthread_join(executor->thread, NULL);
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     executor->joinable = false;
     executor->joining = false;
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
 }
 
 int dispatcher_join(struct dispatcher *dispatcher)
@@ -426,7 +426,7 @@ void dispatcher_destroy(struct dispatcher *dispatcher)
     }
     global_queue_finish(&dispatcher->global);
     timers_finish(&dispatcher->timers);
-    pthread_mutex_destroy(&dispatcher->lock);
+    lock_finish(&dispatcher->lock);
     free(dispatcher);
 }
 

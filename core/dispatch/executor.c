@@ -66,7 +66,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     atomic_init(&executor->exempt_beat, present_beat(executor) - EXEMPT_BEATS);
     executor->theft_ns = THEFT_NS_FIRST;
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
-    pthread_mutex_init(&executor->offline_lock, NULL);
+    lock_init(&executor->offline_lock);
     executor->can_be_raided = dispatcher && barrier_register();
     atomic_init(&executor->raided, !executor->can_be_raided);
     refresh_budget(executor);
@@ -82,7 +82,7 @@ void executor_finish(struct executor *executor)
 {
     reader_finish(&executor->reader);
     cache_finish(&executor->cache);
-    pthread_mutex_destroy(&executor->offline_lock);
+    lock_finish(&executor->offline_lock);
     free(executor->notes);
 }
 
@@ -513,13 +513,13 @@ static bool let_go(struct dispatcher *dispatcher, struct executor *executor)
 {
     bool goes;
 
-    pthread_mutex_lock(&dispatcher->lock);
+    lock_acquire(&dispatcher->lock);
     goes = executor->index >= atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
     if (goes) {
         executor->left = true;
         atomic_fetch_sub_explicit(&dispatcher->running, 1, memory_order_seq_cst);
     }
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
     return goes;
 }
 

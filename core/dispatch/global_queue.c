@@ -7,7 +7,7 @@
 
 void global_queue_init(struct global_queue *queue)
 {
-    pthread_mutex_init(&queue->lock, NULL);
+    lock_init(&queue->lock);
     queue->first = NULL;
     queue->last = NULL;
     atomic_init(&queue->count, 0);
@@ -15,12 +15,12 @@ void global_queue_init(struct global_queue *queue)
 
 void global_queue_finish(struct global_queue *queue)
 {
-    pthread_mutex_destroy(&queue->lock);
+    lock_finish(&queue->lock);
 }
 
 void global_queue_push(struct global_queue *queue, struct schedulable *schedulable)
 {
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     schedulable->next = NULL;
     if (queue->last)
         queue->last->next = schedulable;
@@ -28,7 +28,7 @@ void global_queue_push(struct global_queue *queue, struct schedulable *schedulab
         queue->first = schedulable;
     queue->last = schedulable;
     atomic_fetch_add_explicit(&queue->count, 1, memory_order_seq_cst);
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 static struct schedulable *take_locked(struct global_queue *queue)
@@ -59,7 +59,7 @@ struct schedulable *global_queue_take(struct global_queue *queue, struct ring *r
 
     if (global_queue_count(queue) == 0)
         return NULL;
-    pthread_mutex_lock(&queue->lock);
+    lock_acquire(&queue->lock);
     taken = take_locked(queue);
     while (taken && ring && extra-- > 0) {
         struct schedulable *another = take_locked(queue);
@@ -71,7 +71,7 @@ struct schedulable *global_queue_take(struct global_queue *queue, struct ring *r
             break;
         }
     }
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
     return taken;
 }
 

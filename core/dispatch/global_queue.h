@@ -8,15 +8,16 @@
 #ifndef DISPATCH_GLOBAL_QUEUE_H
 #define DISPATCH_GLOBAL_QUEUE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+
+#include "base/lock.h"
 
 struct ring;
 struct schedulable;
 
 struct global_queue {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct schedulable *first; /* lock */
     struct schedulable *last;  /* lock */
     _Atomic uint32_t count;    /* written under lock, read by all */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/dispatcher_policy.h"
+#include "base/lock.h"
 #include "dispatch/futility.h"
 #include "dispatch/global_queue.h"
 #include "dispatch/idle.h"
@@ -104,7 +105,7 @@ struct executor {
     _Atomic uint32_t exempt_beat;              /* likewise */
     _Atomic uint64_t steals;
     _Atomic uint64_t parks;
-    pthread_mutex_t offline_lock;
+    struct lock offline_lock;
 
     alignas(64) _Atomic uint32_t token; /* futex: WAKE_PICKED, WAKE_KICKED */
     struct ring ring;
@@ -158,7 +159,7 @@ struct dispatcher {
     _Atomic uint32_t stuck;            /* threads whose turn takes too long; see timekeeper.h */
     _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
 
-    alignas(64) pthread_mutex_t lock;
+    alignas(64) struct lock lock;
     uint32_t wanted; /* lock: threads, without spares */
     bool started;    /* lock */
 };

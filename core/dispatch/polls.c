@@ -10,7 +10,7 @@
 void polls_init(struct polls *polls)
 {
     *polls = (struct polls){ 0 };
-    pthread_mutex_init(&polls->lock, NULL);
+    lock_init(&polls->lock);
 }
 
 void polls_finish(struct polls *polls, struct cache *cache)
@@ -18,7 +18,7 @@ void polls_finish(struct polls *polls, struct cache *cache)
     for (uint32_t i = 0; i < polls->count; i++)
         message_destroy(cache, polls->entries[i].message);
     free(polls->entries);
-    pthread_mutex_destroy(&polls->lock);
+    lock_finish(&polls->lock);
 }
 
 static bool grow_locked(struct polls *polls)
@@ -41,7 +41,7 @@ int polls_add(struct polls *polls, weir_pid pid, struct message *message, uint64
 {
     int status = WEIR_ENOMEM;
 
-    pthread_mutex_lock(&polls->lock);
+    lock_acquire(&polls->lock);
     if (polls->first_free || grow_locked(polls)) {
         uint32_t number = polls->first_free;
         struct poll *entry = &polls->entries[number - 1];
@@ -54,7 +54,7 @@ int polls_add(struct polls *polls, weir_pid pid, struct message *message, uint64
         message->reference = *out_token;
         status = 0;
     }
-    pthread_mutex_unlock(&polls->lock);
+    lock_release(&polls->lock);
     return status;
 }
 
@@ -75,7 +75,7 @@ struct message *polls_take(struct polls *polls, uint64_t token, weir_pid *out_pi
     struct message *message = NULL;
     struct poll *entry;
 
-    pthread_mutex_lock(&polls->lock);
+    lock_acquire(&polls->lock);
     entry = find_locked(polls, token);
     if (entry) {
         message = entry->message;
@@ -84,6 +84,6 @@ struct message *polls_take(struct polls *polls, uint64_t token, weir_pid *out_pi
         entry->next_free = polls->first_free;
         polls->first_free = (uint32_t)token;
     }
-    pthread_mutex_unlock(&polls->lock);
+    lock_release(&polls->lock);
     return message;
 }

@@ -10,10 +10,11 @@
 #ifndef DISPATCH_POLLS_H
 #define DISPATCH_POLLS_H
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include <weir/message.h>
+
+#include "base/lock.h"
 
 struct cache;
 struct message;
@@ -27,7 +28,7 @@ struct poll {
 };
 
 struct polls {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct poll *entries; /* lock */
     uint32_t count;       /* lock: of the array */
     uint32_t first_free;  /* lock: index + 1; 0 = none */

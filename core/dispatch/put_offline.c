@@ -14,7 +14,7 @@ void executor_try_put_offline(struct executor *executor)
     if (!is_in_callback(executor) ||
         atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&executor->offline_lock);
+    lock_acquire(&executor->offline_lock);
     atomic_store_explicit(&executor->put_offline, true, memory_order_seq_cst);
     /* [X1] Still in a callback: the owner sees `put_offline` when the callback returns, and waits.
      * */
@@ -22,14 +22,14 @@ void executor_try_put_offline(struct executor *executor)
         reader_offline(&executor->reader);
     else
         atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
-    pthread_mutex_unlock(&executor->offline_lock);
+    lock_release(&executor->offline_lock);
 }
 
 void executor_go_online(struct executor *executor)
 {
-    pthread_mutex_lock(&executor->offline_lock);
+    lock_acquire(&executor->offline_lock);
     if (atomic_load_explicit(&executor->put_offline, memory_order_relaxed))
         reader_online(&executor->reader);
     atomic_store_explicit(&executor->put_offline, false, memory_order_relaxed);
-    pthread_mutex_unlock(&executor->offline_lock);
+    lock_release(&executor->offline_lock);
 }

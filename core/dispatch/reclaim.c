@@ -8,7 +8,7 @@
 void reclaim_init(struct reclaim *reclaim)
 {
     atomic_init(&reclaim->epoch, 1);
-    pthread_mutex_init(&reclaim->lock, NULL);
+    lock_init(&reclaim->lock);
     reclaim->reader_count = 0;
     reclaim->seen_below = 0;
     reclaim->orphans = (struct retired_list){ 0 };
@@ -44,7 +44,7 @@ static void free_all(struct retired_list *list, struct reader *reader)
 
 void reclaim_finish(struct reclaim *reclaim)
 {
-    pthread_mutex_destroy(&reclaim->lock);
+    lock_finish(&reclaim->lock);
 }
 
 int reader_init(struct reader *reader, struct reclaim *reclaim)
@@ -53,7 +53,7 @@ int reader_init(struct reader *reader, struct reclaim *reclaim)
 
     *reader = (struct reader){ .reclaim = reclaim };
     atomic_init(&reader->seen, RECLAIM_OFFLINE);
-    pthread_mutex_lock(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     while (index < RECLAIM_READERS_MAX && reclaim->readers[index])
         index++;
     reader->index = index;
@@ -62,7 +62,7 @@ int reader_init(struct reader *reader, struct reclaim *reclaim)
         if (index == reclaim->reader_count)
             reclaim->reader_count++;
     }
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
     return index < RECLAIM_READERS_MAX ? 0 : WEIR_ENOMEM;
 }
 
@@ -71,10 +71,10 @@ void reader_finish(struct reader *reader)
     struct reclaim *reclaim = reader->reclaim;
 
     reader_offline(reader);
-    pthread_mutex_lock(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     if (reader->index < RECLAIM_READERS_MAX && reclaim->readers[reader->index] == reader)
         reclaim->readers[reader->index] = NULL;
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
     reader_hand_over(reader);
 }
 
@@ -82,13 +82,13 @@ void reader_hand_over(struct reader *reader)
 {
     struct reclaim *reclaim = reader->reclaim;
 
-    pthread_mutex_lock(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     append(&reclaim->orphans, &reader->aging);
     append(&reclaim->orphans, &reader->fresh);
     /* [Q4] before the scan in is_left_alone. */
     if (reclaim->orphans.first)
         atomic_store_explicit(&reclaim->has_orphans, true, memory_order_seq_cst);
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
 }
 
 void reader_online(struct reader *reader)
@@ -163,10 +163,10 @@ static bool advance(struct reclaim *reclaim)
 {
     bool begins;
 
-    if (pthread_mutex_trylock(&reclaim->lock) != 0)
+    if (!lock_try(&reclaim->lock))
         return false;
     begins = advance_locked(reclaim);
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
     return begins;
 }
 
@@ -176,10 +176,10 @@ static void adopt_orphans(struct reader *reader)
 
     if (!atomic_load_explicit(&reclaim->has_orphans, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     append(&reader->fresh, &reclaim->orphans);
     atomic_store_explicit(&reclaim->has_orphans, false, memory_order_relaxed);
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
 }
 
 /* Frees the entries that are old enough, and notes the epoch of the rest. */
@@ -220,9 +220,9 @@ static bool is_left_alone(struct reclaim *reclaim)
 
     if (!atomic_load_explicit(&reclaim->has_orphans, memory_order_seq_cst))
         return false;
-    pthread_mutex_lock(&reclaim->lock);
+    lock_acquire(&reclaim->lock);
     alone = first_behind_locked(reclaim, 0, UINT64_MAX) == reclaim->reader_count;
-    pthread_mutex_unlock(&reclaim->lock);
+    lock_release(&reclaim->lock);
     return alone;
 }
 

@@ -22,11 +22,12 @@
 #ifndef DISPATCH_RECLAIM_H
 #define DISPATCH_RECLAIM_H
 
-#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/lock.h"
 
 #define RECLAIM_READERS_MAX 1280 /* 1024 dispatcher threads and 256 ports */
 #define RECLAIM_OFFLINE 0        /* a reader's `seen` that delays nothing */
@@ -58,7 +59,7 @@ struct reclaim {
     alignas(64) _Atomic uint64_t epoch; /* written under lock, read by all between two turns */
 
     /* For polls. */
-    alignas(64) pthread_mutex_t lock;
+    alignas(64) struct lock lock;
     uint32_t reader_count;       /* lock: high-water mark of the table */
     uint32_t seen_below;         /* lock: the readers with lower numbers have seen `epoch` */
     struct retired_list orphans; /* lock: left by readers that are offline or finished */

@@ -4,35 +4,35 @@
 
 void stock_common_init(struct stock_common *common)
 {
-    pthread_mutex_init(&common->lock, NULL);
+    lock_init(&common->lock);
     common->batches = NULL;
 }
 
 void stock_common_finish(struct stock_common *common)
 {
-    pthread_mutex_destroy(&common->lock);
+    lock_finish(&common->lock);
 }
 
 static struct stock_batch fetch(struct stock_common *common)
 {
     struct stock_batch batch = { 0 };
 
-    pthread_mutex_lock(&common->lock);
+    lock_acquire(&common->lock);
     batch.first = common->batches;
     if (batch.first) {
         batch.count = STOCK_BATCH;
         common->batches = batch.first->next_batch;
     }
-    pthread_mutex_unlock(&common->lock);
+    lock_release(&common->lock);
     return batch;
 }
 
 static void bring(struct stock_common *common, struct stock_batch batch)
 {
-    pthread_mutex_lock(&common->lock);
+    lock_acquire(&common->lock);
     batch.first->next_batch = common->batches;
     common->batches = batch.first;
-    pthread_mutex_unlock(&common->lock);
+    lock_release(&common->lock);
 }
 
 struct stock_item *stock_take(struct stock *stock, struct stock_common *common)

@@ -11,8 +11,9 @@
 #ifndef DISPATCH_STOCK_H
 #define DISPATCH_STOCK_H
 
-#include <pthread.h>
 #include <stdint.h>
+
+#include "base/lock.h"
 
 #define STOCK_BATCH 32 /* one lock for so many: below a nanosecond each */
 
@@ -34,7 +35,7 @@ struct stock {
 };
 
 struct stock_common {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct stock_item *batches; /* lock: whole ones */
 };
 

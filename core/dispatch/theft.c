@@ -171,13 +171,13 @@ static struct schedulable *take_lifo_of(struct executor *executor)
         return NULL;
     if (!executor->can_be_raided)
         return exchange_lifo(executor);
-    pthread_mutex_lock(&executor->offline_lock);
+    lock_acquire(&executor->offline_lock);
     atomic_store_explicit(&executor->raided, true, memory_order_seq_cst);
     if (barrier_everywhere() && is_in_turn(executor))
         taken = exchange_lifo(executor);
     /* Release: the exchange comes before. */
     atomic_store_explicit(&executor->raided, false, memory_order_release);
-    pthread_mutex_unlock(&executor->offline_lock);
+    lock_release(&executor->offline_lock);
     return taken;
 }
 

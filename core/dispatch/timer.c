@@ -7,21 +7,21 @@
 void timers_init(struct timers *timers)
 {
     *timers = (struct timers){ 0 };
-    pthread_mutex_init(&timers->lock, NULL);
+    lock_init(&timers->lock);
     atomic_init(&timers->next_due_ns, TIMER_NEVER);
 }
 
 void timers_finish(struct timers *timers)
 {
     free(timers->heap);
-    pthread_mutex_destroy(&timers->lock);
+    lock_finish(&timers->lock);
 }
 
 int timers_reserve(struct timers *timers)
 {
     int status = 0;
 
-    pthread_mutex_lock(&timers->lock);
+    lock_acquire(&timers->lock);
     if (timers->reserved == timers->capacity) {
         uint32_t capacity = timers->capacity ? timers->capacity * 2 : 64;
         struct timer **heap = realloc(timers->heap, capacity * sizeof *heap);
@@ -35,15 +35,15 @@ int timers_reserve(struct timers *timers)
     }
     if (status == 0)
         timers->reserved++;
-    pthread_mutex_unlock(&timers->lock);
+    lock_release(&timers->lock);
     return status;
 }
 
 void timers_release(struct timers *timers)
 {
-    pthread_mutex_lock(&timers->lock);
+    lock_acquire(&timers->lock);
     timers->reserved--;
-    pthread_mutex_unlock(&timers->lock);
+    lock_release(&timers->lock);
 }
 
 static void put(struct timers *timers, uint32_t index, struct timer *timer)
@@ -113,7 +113,7 @@ bool timers_arm(struct timers *timers, struct timer *timer, uint64_t due_ns)
 {
     bool first;
 
-    pthread_mutex_lock(&timers->lock);
+    lock_acquire(&timers->lock);
     if (timer->place)
         remove_locked(timers, timer);
     timer->due_ns = due_ns;
@@ -121,18 +121,18 @@ bool timers_arm(struct timers *timers, struct timer *timer, uint64_t due_ns)
     sift_up(timers, timers->count++);
     first = timer->place == 1;
     publish_locked(timers);
-    pthread_mutex_unlock(&timers->lock);
+    lock_release(&timers->lock);
     return first;
 }
 
 void timers_disarm(struct timers *timers, struct timer *timer)
 {
-    pthread_mutex_lock(&timers->lock);
+    lock_acquire(&timers->lock);
     if (timer->place) {
         remove_locked(timers, timer);
         publish_locked(timers);
     }
-    pthread_mutex_unlock(&timers->lock);
+    lock_release(&timers->lock);
 }
 
 static bool is_due_locked(const struct timers *timers, uint64_t now_ns)
@@ -147,7 +147,7 @@ bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *exec
     /* Relaxed: a deadline missed now is seen at the next check. */
     if (atomic_load_explicit(&timers->next_due_ns, memory_order_relaxed) > now_ns)
         return false;
-    pthread_mutex_lock(&timers->lock);
+    lock_acquire(&timers->lock);
     for (uint32_t i = 0; i < TIMERS_AT_ONCE && is_due_locked(timers, now_ns); i++) {
         struct timer *timer = timers->heap[0];
 
@@ -156,6 +156,6 @@ bool timers_expire(struct timers *timers, uint64_t now_ns, struct executor *exec
     }
     more = is_due_locked(timers, now_ns);
     publish_locked(timers);
-    pthread_mutex_unlock(&timers->lock);
+    lock_release(&timers->lock);
     return more;
 }

@@ -10,10 +10,11 @@
 #ifndef DISPATCH_TIMER_H
 #define DISPATCH_TIMER_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/lock.h"
 
 struct executor;
 struct timer;
@@ -28,7 +29,7 @@ struct timer {
 };
 
 struct timers {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct timer **heap;          /* lock */
     uint32_t count;               /* lock */
     uint32_t capacity;            /* lock */

@@ -53,9 +53,9 @@ static int bind(struct part *part, struct wiring *wiring)
 {
     int status;
 
-    pthread_mutex_lock(&part->runtime->lock);
+    lock_acquire(&part->runtime->lock);
     status = bind_locked(part, wiring);
-    pthread_mutex_unlock(&part->runtime->lock);
+    lock_release(&part->runtime->lock);
     return status;
 }
 
@@ -117,9 +117,9 @@ static int set_rate(struct part *part, uint32_t output, const struct rate *rate)
 
     if (!executor)
         return WEIR_ENOMEM;
-    pthread_mutex_lock(&part->runtime->lock);
+    lock_acquire(&part->runtime->lock);
     status = set_rate_locked(part, executor, output, rate);
-    pthread_mutex_unlock(&part->runtime->lock);
+    lock_release(&part->runtime->lock);
     runtime_leave(executor);
     return status;
 }
@@ -182,9 +182,9 @@ static int opening_of(struct part *part)
 {
     int status;
 
-    pthread_mutex_lock(&part->runtime->lock);
+    lock_acquire(&part->runtime->lock);
     status = opening_below_locked(part);
-    pthread_mutex_unlock(&part->runtime->lock);
+    lock_release(&part->runtime->lock);
     return status;
 }
 
@@ -236,9 +236,9 @@ static uint64_t open_timeout_ms(struct part *part)
 {
     uint64_t timeout_ms;
 
-    pthread_mutex_lock(&part->runtime->lock);
+    lock_acquire(&part->runtime->lock);
     timeout_ms = part->open_timeout_ms;
-    pthread_mutex_unlock(&part->runtime->lock);
+    lock_release(&part->runtime->lock);
     return timeout_ms;
 }
 
@@ -379,7 +379,7 @@ int weir_runtime_pool_stats(struct weir_runtime *runtime, weir_pid pool,
 
 static void sum_of_all(struct weir_runtime *runtime, struct ledger_reading *out)
 {
-    pthread_mutex_lock(&runtime->lock);
+    lock_acquire(&runtime->lock);
     *out = runtime->gone;
     for (struct list *node = runtime->parts.next; node != &runtime->parts; node = node->next) {
         struct part *part = LIST_ENTRY(node, struct part, link);
@@ -390,7 +390,7 @@ static void sum_of_all(struct weir_runtime *runtime, struct ledger_reading *out)
         part_ref_ledger(part_ref(part), &reading);
         ledger_reading_add(out, &reading);
     }
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
 }
 
 static void copy_ledger(const struct ledger_reading *reading, struct weir_ledger *out)

@@ -116,13 +116,13 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms
                                            : restart_usual(WEIR_RESTART_USUAL).backoff_ms_max;
     read_dead_letters(&known, &runtime->dead_letters);
-    pthread_mutex_init(&runtime->lock, NULL);
+    lock_init(&runtime->lock);
     levels_init(&runtime->levels, known.log_level);
     list_init(&runtime->parts);
     status = create_core(runtime, &known);
     if (status != 0) {
         levels_finish(&runtime->levels);
-        pthread_mutex_destroy(&runtime->lock);
+        lock_finish(&runtime->lock);
         free(runtime);
         return status;
     }
@@ -138,9 +138,9 @@ int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, 
 
     if (!name)
         return WEIR_EINVALID;
-    pthread_mutex_lock(&runtime->lock); /* one at a time */
+    lock_acquire(&runtime->lock); /* one at a time */
     status = runtime_add_dispatcher(runtime->core, name, threads_of(threads), &policy, NULL);
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     return status;
 }
 
@@ -168,9 +168,9 @@ int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
 
     if (runtime_is_own_thread(runtime->core))
         return WEIR_EDEADLK;
-    pthread_mutex_lock(&runtime->lock);
+    lock_acquire(&runtime->lock);
     runtime->closing = true;
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     parts = part_list(runtime, &count);
     if (!parts)
         return WEIR_ENOMEM;
@@ -193,7 +193,7 @@ void weir_runtime_destroy(struct weir_runtime *runtime)
     }
     runtime_destroy(runtime->core);
     levels_finish(&runtime->levels);
-    pthread_mutex_destroy(&runtime->lock);
+    lock_finish(&runtime->lock);
     free(runtime);
 }
 

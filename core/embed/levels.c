@@ -13,14 +13,14 @@ struct level {
 
 void levels_init(struct levels *levels, uint32_t given)
 {
-    pthread_mutex_init(&levels->lock, NULL);
+    lock_init(&levels->lock);
     levels->by_path = (struct table){ .only = NULL };
     levels->usual = given ? given : WEIR_LOG_UP_TO(USUAL_LOG_LEVEL);
 }
 
 void levels_finish(struct levels *levels)
 {
-    pthread_mutex_destroy(&levels->lock);
+    lock_finish(&levels->lock);
 }
 
 struct level *levels_add(struct levels *levels, const char *path, uint32_t level)
@@ -32,9 +32,9 @@ struct level *levels_add(struct levels *levels, const char *path, uint32_t level
         return NULL;
     added->level = level;
     memcpy(added->path, path, length + 1);
-    pthread_mutex_lock(&levels->lock);
+    lock_acquire(&levels->lock);
     table_add(&levels->by_path, &added->node, weir_key(path, length));
-    pthread_mutex_unlock(&levels->lock);
+    lock_release(&levels->lock);
     return added;
 }
 
@@ -42,9 +42,9 @@ void levels_remove(struct levels *levels, struct level *level)
 {
     if (!level)
         return;
-    pthread_mutex_lock(&levels->lock);
+    lock_acquire(&levels->lock);
     table_remove(&levels->by_path, &level->node);
-    pthread_mutex_unlock(&levels->lock);
+    lock_release(&levels->lock);
     free(level);
 }
 
@@ -65,8 +65,8 @@ bool levels_show(struct levels *levels, const char *component, enum weir_log_lev
 {
     uint32_t most;
 
-    pthread_mutex_lock(&levels->lock);
+    lock_acquire(&levels->lock);
     most = component ? find_locked(levels, component, strcspn(component, "#")) : levels->usual;
-    pthread_mutex_unlock(&levels->lock);
+    lock_release(&levels->lock);
     return WEIR_LOG_UP_TO(level) <= most;
 }

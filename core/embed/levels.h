@@ -7,9 +7,9 @@
 #ifndef EMBED_LEVELS_H
 #define EMBED_LEVELS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
 #include "base/table.h"
 
 #include <weir/runtime.h>
@@ -17,7 +17,7 @@
 struct level;
 
 struct levels {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct table by_path; /* lock: of pools */
     uint32_t usual;       /* const: for all other components */
 };

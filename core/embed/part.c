@@ -53,12 +53,12 @@ int part_begin(struct weir_runtime *runtime, struct part **out)
     list_init(&part->members);
     list_init(&part->member_link);
     atomic_init(&part->references, 1);
-    pthread_mutex_lock(&runtime->lock);
+    lock_acquire(&runtime->lock);
     if (!runtime->closing) {
         *out = part;
         return 0;
     }
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     free(part);
     return WEIR_ECLOSED;
 }
@@ -83,7 +83,7 @@ void part_end_locked(struct part *part, int status)
 
     if (status == 0)
         add_locked(runtime, part);
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     if (status == 0)
         return;
     levels_remove(&runtime->levels, part->level);
@@ -101,11 +101,11 @@ struct part *part_find(struct weir_runtime *runtime, weir_pid pid)
 {
     struct part *part;
 
-    pthread_mutex_lock(&runtime->lock);
+    lock_acquire(&runtime->lock);
     part = part_find_locked(runtime, pid);
     if (part)
         (void)ref(part);
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     return part;
 }
 
@@ -124,7 +124,7 @@ struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count)
     uint32_t count = 0;
     struct part **list;
 
-    pthread_mutex_lock(&runtime->lock);
+    lock_acquire(&runtime->lock);
     for (struct list *node = runtime->parts.next; node != &runtime->parts; node = node->next)
         count++;
     list = malloc((count + 1) * sizeof(struct part *));
@@ -132,7 +132,7 @@ struct part **part_list(struct weir_runtime *runtime, uint32_t *out_count)
     for (struct list *node = runtime->parts.next; list && node != &runtime->parts;
          node = node->next)
         list[(*out_count)++] = ref(LIST_ENTRY(node, struct part, link));
-    pthread_mutex_unlock(&runtime->lock);
+    lock_release(&runtime->lock);
     return list;
 }
 
@@ -166,12 +166,12 @@ void part_forget(struct part *part)
 
     part_ref_ledger(part_ref(part), &reading);
     do {
-        pthread_mutex_lock(&runtime->lock);
+        lock_acquire(&runtime->lock);
         unlinked = unlink_locked(part);
         /* A parent keeps the figures of the parts that were nested in it. */
         if (unlinked == part && part->parent == 0)
             ledger_reading_add(&runtime->gone, &reading);
-        pthread_mutex_unlock(&runtime->lock);
+        lock_release(&runtime->lock);
         is_last = !unlinked || unlinked == part;
         part_unref(unlinked);
     } while (!is_last);

@@ -7,10 +7,10 @@
 #ifndef EMBED_PART_H
 #define EMBED_PART_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 #include "embed/levels.h"
 #include "weir_core.h"
 
@@ -48,7 +48,7 @@ struct weir_runtime {
     uint64_t no_room_ms;                          /* const: of the shutdown: see closing_options */
     uint64_t turn_warning_ms;                     /* const: 0 = none */
     struct levels levels;
-    pthread_mutex_t lock;
+    struct lock lock;
     struct list parts;          /* lock: oldest first */
     struct table by_pid;        /* lock: the same */
     bool closing;               /* lock: nothing new is made */

@@ -11,13 +11,13 @@ struct tag_entry {
 void tag_table_init(struct tag_table *table)
 {
     memset(table, 0, sizeof *table);
-    pthread_mutex_init(&table->lock, NULL);
+    lock_init(&table->lock);
 }
 
 void tag_table_finish(struct tag_table *table)
 {
     vault_finish(&table->vault);
-    pthread_mutex_destroy(&table->lock);
+    lock_finish(&table->lock);
 }
 
 static struct tag_entry *find_locked(struct tag_table *table, size_t bucket, const char *name)
@@ -52,11 +52,11 @@ static struct tag_entry *intern(struct tag_table *table, const char *name, size_
     if (length == 0 || length > length_max)
         return NULL;
     bucket = weir_key(name, length) % TAG_BUCKETS;
-    pthread_mutex_lock(&table->lock);
+    lock_acquire(&table->lock);
     entry = find_locked(table, bucket, name);
     if (!entry)
         entry = add_locked(table, bucket, name, length);
-    pthread_mutex_unlock(&table->lock);
+    lock_release(&table->lock);
     return entry;
 }
 

@@ -6,8 +6,7 @@
 #ifndef MESSAGE_TAG_H
 #define MESSAGE_TAG_H
 
-#include <pthread.h>
-
+#include "base/lock.h"
 #include "message/vault.h"
 
 #include <weir/message.h>
@@ -20,7 +19,7 @@
 struct tag_entry;
 
 struct tag_table {
-    pthread_mutex_t lock;                   /* writers */
+    struct lock lock;                       /* writers */
     struct tag_entry *buckets[TAG_BUCKETS]; /* lock */
     struct vault vault;                     /* lock: the entries */
 };

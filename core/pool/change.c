@@ -175,9 +175,9 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
         spec_ref(options->spec);
     if (options->manager)
         spec_ref(options->manager);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     status = prepare_locked(change, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (status == 0) {
         *out = change;
         return 0;
@@ -343,9 +343,9 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     bool gave_leases = leases_are_given(&pool->leases);
     struct spec *old;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     if (flags_is_closing(&pool->flags)) {
-        pthread_mutex_unlock(&pool->lock);
+        lock_release(&pool->lock);
         pool_change_abort(change, executor);
         return;
     }
@@ -358,7 +358,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     else if (pool->spec)
         commit_members_locked(change, executor);
     commit_settings_locked(change, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     spec_unref(old);
     pool_wake_waiters(pool, executor);
     elastic_wake(pool, executor);
@@ -377,11 +377,11 @@ void pool_change_abort(struct pool_change *change, struct executor *executor)
         return;
     pool = change->pool;
     list_init(&leaving);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     move_all(&pool->prepared, &leaving);
     resize_dismiss_locked(pool, &leaving, executor);
     abort_outlet_locked(change, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     free_change(change);
 }
 
@@ -395,11 +395,11 @@ int pool_change_stop(struct pool *pool, struct executor *executor)
     if (!none)
         return WEIR_ENOMEM;
     list_init(&leaving);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     move_all(&pool->places, &leaving);
     resize_publish_locked(pool, none, executor);
     resize_dismiss_locked(pool, &leaving, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return 0;
 }
 
@@ -407,9 +407,9 @@ bool pool_change_has_stopped(struct pool *pool)
 {
     bool stopped;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     stopped = list_empty(&pool->leavers) && list_empty(&pool->closers);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return stopped;
 }
 
@@ -438,9 +438,9 @@ int pool_change_reopen(struct pool *pool, struct executor *executor)
 {
     int status = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     if (!flags_is_closing(&pool->flags))
         status = reopen_locked(pool, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return status;
 }

@@ -75,7 +75,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     pulling_init(&pool->pull);
     leases_init(&pool->leases);
     dead_letters_init(&pool->dead, options->dead_letters);
-    pthread_mutex_init(&pool->lock, NULL);
+    lock_init(&pool->lock);
     list_init(&pool->outlets.used);
     list_init(&pool->places);
     list_init(&pool->leavers);
@@ -110,7 +110,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
     outlet_end(&pool->outlets);
     wait_queue_finish(&pool->waiters);
     dead_letters_finish(&pool->dead);
-    pthread_mutex_destroy(&pool->lock);
+    lock_finish(&pool->lock);
     spec_unref(pool->spec);
     free(pool->children);
     free(pool);
@@ -199,9 +199,9 @@ static void uncreate(struct pool *pool, struct list *made, bool shown, struct ex
     resize_unmake_locked(made, executor);
     scaler_finish(pool);
     if (shown) {
-        pthread_mutex_lock(&pool->lock);
+        lock_acquire(&pool->lock);
         flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
-        pthread_mutex_unlock(&pool->lock);
+        lock_release(&pool->lock);
     }
     end_unborn(pool->actor, executor);
     if (!shown) {
@@ -259,9 +259,9 @@ static int populate(struct pool *pool, struct executor *executor,
         status = nesting_join_new(pool, executor);
     if (status != 0)
         return status;
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     status = populate_locked(pool, executor, options, made);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (status != 0 && pool->parent) {
         *out_shown = nesting_leave(pool, executor) != 0;
         pool_end_if_empty(pool->parent, executor);
@@ -324,11 +324,11 @@ void pool_join(struct pool *pool, struct executor *executor)
     struct pool *parent = pool->parent;
     bool parent_closes;
 
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     parent_closes = flags_is_closing(&parent->flags);
     nesting_add_locked(parent, pool);
     pool_end_trial(pool);
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     if (parent_closes)
         pool_close(pool, executor);
 }

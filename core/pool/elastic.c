@@ -52,14 +52,14 @@ int pool_scale_auto(struct pool *pool, struct executor *executor)
 {
     bool is_closing, on;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_closing = flags_is_closing(&pool->flags);
     on = pool->settings.scale.on;
     if (pool->scaler.suspended && !is_closing)
         log_change(pool, "automatic scaling goes on", "the pool changes its size by itself");
     pool->scaler.suspended = false;
     elastic_publish_locked(pool);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     elastic_wake(pool, executor);
     if (is_closing)
         return WEIR_ECLOSED;
@@ -75,10 +75,10 @@ const char *pool_scaling_name(const struct pool_scaling *scaling)
 
 void pool_look_at_scale(struct pool *pool, struct pool_scaling *out)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     out->scale = pool->settings.scale;
     out->suspended = pool->scaler.suspended;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 /* --- senders -------------------------------------------------------------------------------- */

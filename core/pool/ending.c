@@ -20,11 +20,11 @@ void pool_end_if_empty(struct pool *pool, struct executor *executor)
     uint32_t signals;
     bool ends;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     signals = pool->killed ? SIGNAL_SHUTDOWN | SIGNAL_KILL : SIGNAL_SHUTDOWN;
     ends = flags_is_closing(&pool->flags) && !pool->ending && is_empty_locked(pool);
     pool->ending |= ends;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (!ends)
         return;
     pulling_discard(pool, executor);
@@ -38,9 +38,9 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     if (atomic_load_explicit(&pool->has_subscribed, memory_order_acquire))
         events_forget(pool->runtime, executor, pool->pid);
     scaler_finish(pool);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->manager = NULL;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     pool_give_up_name(pool, executor);
     wait_queue_dissolve(&pool->waiters, executor);
     if (nesting_leave(pool, executor) != 0) {
@@ -49,9 +49,9 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
         nesting_lose(pool);
     }
     /* Done before the pool above can end: when that has ended, all pools in it have. */
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->ended = true;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (parent) {
         pool_wake_waiters(parent, executor); /* a key may have another owner now */
         pool_end_if_empty(parent, executor);
@@ -75,12 +75,12 @@ void pool_close(struct pool *pool, struct executor *executor)
     struct pool *child;
     uint32_t order = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pulling_close_locked(pool);
     /* The members may stay published: all of them are closed. */
     flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
     dismiss_all_locked(pool, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     pulling_refuse_takers(pool, executor, WEIR_ECLOSED);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
@@ -93,12 +93,12 @@ void pool_close(struct pool *pool, struct executor *executor)
 /* Marks the pool and the pools in it, before any of their workers is ordered to leave. */
 void pool_mark_removed(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     /* Release pairs with the acquire in places.c, discard. */
     atomic_store_explicit(&pool->removed, true, memory_order_release);
     for (uint32_t i = 0; i < pool->child_count; i++)
         pool_mark_removed(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void pool_remove(struct pool *pool, struct executor *executor)
@@ -124,23 +124,23 @@ static void stop_places_locked(struct list *places, struct executor *executor, u
 /* Depth is bounded by the configuration; parents lock before children, always. */
 static void stop_members(struct pool *pool, struct executor *executor, uint32_t signals)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     stop_places_locked(&pool->places, executor, signals);
     stop_places_locked(&pool->leavers, executor, signals);
     stop_places_locked(&pool->closers, executor, signals);
     for (uint32_t i = 0; i < pool->child_count; i++)
         stop_members(pool->children[i], executor, signals);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 /* Marks the pool and the pools in it, before any of them can end. */
 static void mark_killed(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->killed = true;
     for (uint32_t i = 0; i < pool->child_count; i++)
         mark_killed(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void pool_stop_now(struct pool *pool, struct executor *executor)
@@ -162,8 +162,8 @@ bool pool_has_ended(struct pool *pool)
 {
     bool ended;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     ended = pool->ended;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return ended;
 }

@@ -14,9 +14,9 @@ enum appeal escalation_appeal(struct place *place)
     bool has_above = pool->parent != NULL;
     bool on_trial;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     on_trial = place->standing != PLACE_MEMBER;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     /* Acquire pairs with the release in pool_end_trial. */
     for (; pool && !on_trial; pool = pool->parent)
         on_trial = atomic_load_explicit(&pool->on_trial, memory_order_acquire);
@@ -74,10 +74,10 @@ static bool asks_above(struct pool *pool, struct pool *member, struct actor *act
     uint32_t failures;
     bool is_new;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_new = decide_locked(pool, member, actor, &decision);
     failures = pool->escalation.backoff.failures;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (!is_new)
         return false;
     log_decision(pool, member, failures, decision.answer);

@@ -114,7 +114,7 @@ static void count_queue_locked(struct tally *tally, struct pool *pool)
 
 static void count_pool(struct tally *tally, struct pool *pool)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     tally->stats.target += pool->target;
     tally->stats.paused += flags_is_paused(&pool->flags);
     tally->stats.epoch += pool->epoch;
@@ -132,14 +132,14 @@ static void count_pool(struct tally *tally, struct pool *pool)
     for (uint32_t i = 0; i < pool->child_count; i++)
         count_pool(tally, pool->children[i]);
     pulling_thaw_locked(pool);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 static void describe(struct pool *pool, struct weir_pool_stats *stats)
 {
     const struct spec *spec;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     spec = pool->spec;
     if (spec) {
         stats->limit = pool->settings.mailbox;
@@ -147,7 +147,7 @@ static void describe(struct pool *pool, struct weir_pool_stats *stats)
                        spec->plugin[0] ? "." : "",
                        spec->behaviour->name ? spec->behaviour->name : "");
     }
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 static void count_dead(struct pool *pool, struct weir_pool_stats *stats)
@@ -193,19 +193,19 @@ void pool_ledger(struct pool *pool, struct ledger_reading *out)
 void pool_dead(struct pool *pool, struct dead_letters_figures *out)
 {
     dead_letters_figures(&pool->dead, out);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (uint32_t i = 0; i < pool->child_count; i++)
         pool_dead(pool->children[i], out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 uint32_t pool_target(struct pool *pool)
 {
     uint32_t target;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     target = pool->target;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return target;
 }
 
@@ -286,13 +286,13 @@ uint32_t pool_members(struct pool *pool, struct weir_member *out, uint32_t membe
 {
     struct listing listing = { .at = (char *)out, .stride = member_size, .max = max };
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     list_places(&listing, &pool->places, false);
     list_places(&listing, &pool->leavers, true);
     list_places(&listing, &pool->closers, true);
     for (uint32_t i = 0; i < pool->child_count; i++)
         list_child(&listing, pool->children[i], i);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return listing.count;
 }
 
@@ -306,14 +306,14 @@ static void add_places_progress(struct list *places, struct progress_sum *sum)
 
 static void add_pool_progress(struct pool *pool, struct progress_sum *sum)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     progress_add(sum, &pool->gone_progress);
     add_places_progress(&pool->places, sum);
     add_places_progress(&pool->leavers, sum);
     add_places_progress(&pool->closers, sum);
     for (uint32_t i = 0; i < pool->child_count; i++)
         add_pool_progress(pool->children[i], sum);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 uint32_t pool_progress(struct pool *pool, struct pool_progress *out, uint32_t max)
@@ -344,10 +344,10 @@ uint64_t pool_misuses(struct pool *pool)
 {
     uint64_t sum = misuses_total(&pool->misuses);
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (uint32_t i = 0; i < pool->child_count; i++)
         sum += pool_misuses(pool->children[i]);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return sum;
 }
 
@@ -405,36 +405,36 @@ static void look_at_manager_locked(const struct pool *pool, struct pool_opening 
 
 void pool_opening(struct pool *pool, struct pool_opening *out)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     look_at_opening(&pool->places, out);
     look_at_manager_locked(pool, out);
     for (uint32_t i = 0; i < pool->child_count; i++)
         pool_opening(pool->children[i], out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void pool_opening_here(struct pool *pool, struct pool_opening *out)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     look_at_opening(&pool->places, out);
     look_at_manager_locked(pool, out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void pool_opening_prepared(struct pool *pool, struct pool_opening *out)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     look_at_opening(&pool->prepared, out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 uint32_t pool_open_workers(struct pool *pool)
 {
     uint32_t open = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         open += LIST_ENTRY(node, struct place, link)->opened;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return open;
 }

@@ -116,13 +116,13 @@ static uint32_t count_coming(struct pool *pool, const struct pull_queue *queue)
 {
     uint32_t count = 0;
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         const struct place *place = LIST_ENTRY(node, struct place, link);
 
         count += place->called_by == queue || place->opens_for == queue;
     }
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     return count;
 }
 
@@ -152,13 +152,13 @@ struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct s
     *out = (struct group_growth){ .queue = group ? &group->pull : NULL };
     if (!group)
         return scale_decide(law, figures);
-    pthread_mutex_lock(&group->pull.lock);
+    lock_acquire(&group->pull.lock);
     add_takers_locked(pool, &group->pull, now_ns, figures);
     verdict = scale_decide(law, figures);
     out->waits = group->pull.messages.count > 0;
     out->planned = (uint32_t)less(verdict.target, figures->target);
     atomic_fetch_add_explicit(&group->pull.opening, out->planned, memory_order_relaxed);
-    pthread_mutex_unlock(&group->pull.lock);
+    lock_release(&group->pull.lock);
     return verdict;
 }
 
@@ -169,8 +169,8 @@ void lease_group_grown_locked(struct pool *pool, const struct group_growth *grow
 
     if (growth->planned == 0)
         return;
-    pthread_mutex_lock(&queue->lock);
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&queue->lock);
+    lock_acquire(&pool->pull.lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
@@ -181,9 +181,9 @@ void lease_group_grown_locked(struct pool *pool, const struct group_growth *grow
         place->opens_for = queue;
         marked++;
     }
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     atomic_fetch_sub_explicit(&queue->opening, growth->planned - marked, memory_order_relaxed);
-    pthread_mutex_unlock(&queue->lock);
+    lock_release(&queue->lock);
 }
 
 void lease_group_ask_others(struct pool *pool, struct executor *executor)
@@ -213,7 +213,7 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
     uint64_t turn;
     int status = 0;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     if (pull->closed)
         status = WEIR_ECLOSED;
     else if (!pull->leases)
@@ -225,7 +225,7 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
         pulling_append_locked(group, executor, take);
     }
     turn = pull->admitted;
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
     if (!woke)
         ask_to_grow(group, executor, turn, status == 0);
     return status;
@@ -237,13 +237,13 @@ void lease_group_put_back(struct place *place, struct message *message)
     bool waits = false;
 
     if (group && (message->public.reserved & MESSAGE_GROUPED)) {
-        pthread_mutex_lock(&group->pull.lock);
+        lock_acquire(&group->pull.lock);
         waits = group->pull.leases;
         if (waits) {
             (void)wake_one_locked(group, place->actor->executor, LEASE_GROUP_MOST_FREE);
             pulling_prepend_locked(group, message);
         }
-        pthread_mutex_unlock(&group->pull.lock);
+        lock_release(&group->pull.lock);
     }
     if (!waits) /* a worker of the pool serves or refuses it */
         pulling_put_back(place, message);
@@ -253,10 +253,10 @@ static void wake_if_waiting(struct pool *group, struct executor *executor)
 {
     struct pull_queue *pull = &group->pull;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     if (pull->messages.count > atomic_load_explicit(&pull->called, memory_order_relaxed))
         (void)wake_one_locked(group, executor, LEASE_GROUP_MOST_FREE);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
 }
 
 /* Wakes a worker that sleeps if takers wait. */

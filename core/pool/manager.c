@@ -163,12 +163,12 @@ static bool take_spec(struct place *place, struct spec **out_spec)
     struct pool *pool = pool_of_manager(place);
     bool is_new;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_new = pool->manager_is_new;
     *out_spec = is_new ? pool->manager->respec : NULL;
     pool->manager->respec = is_new ? NULL : pool->manager->respec;
     pool->manager_is_new = false;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return is_new;
 }
 

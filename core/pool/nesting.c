@@ -48,13 +48,13 @@ struct pool *nesting_next_open(struct pool *parent, uint32_t *order)
 {
     struct pool *found = NULL;
 
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     for (uint32_t i = place_of_order_locked(parent, *order); i < parent->child_count && !found; i++)
         if (!flags_is_closing(&parent->children[i]->flags))
             found = parent->children[i];
     if (found)
         *order = found->order + 1;
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     return found;
 }
 
@@ -151,9 +151,9 @@ int nesting_join_new(struct pool *pool, struct executor *executor)
 
     if (!parent)
         return 0;
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     status = join_parent_locked(parent, pool, executor);
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     if (status == 0)
         lease_group_joined(parent, executor);
     return status;
@@ -164,14 +164,14 @@ int pool_prepare_join(struct pool *parent, uint32_t count)
 {
     int status;
 
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     status = make_room_locked(parent, count);
     if (status == 0) {
         assert(!parent->join_members);
         parent->join_members = members_create(parent->child_count + count);
         status = parent->join_members ? 0 : WEIR_ENOMEM;
     }
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     return status;
 }
 
@@ -180,14 +180,14 @@ void pool_show_joined(struct pool *parent, struct executor *executor)
 {
     struct members *members;
 
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     members = parent->join_members;
     parent->join_members = NULL;
     if (members && !parent->spec) {
         nesting_show_locked(parent, members, executor);
         members = NULL;
     }
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     members_destroy(members);
     lease_group_joined(parent, executor);
     pool_wake_waiters(parent, executor);
@@ -197,10 +197,10 @@ void pool_forget_join(struct pool *parent)
 {
     struct members *members;
 
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     members = parent->join_members;
     parent->join_members = NULL;
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     members_destroy(members);
 }
 
@@ -212,7 +212,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     dead_letters_figures(&pool->dead, &dead);
     dead_letters_absorb(&parent->dead, &dead);
     misuses_absorb(&parent->misuses, &pool->misuses);
-    pthread_mutex_lock(&pool->lock); /* parents lock before children, always */
+    lock_acquire(&pool->lock); /* parents lock before children, always */
     ledger_reading_add(&parent->gone, &pool->gone);
     parent->gone_retried += pool->gone_retried;
     parent->gone_restarts += pool->gone_restarts;
@@ -220,7 +220,7 @@ static void keep_figures_locked(struct pool *parent, struct pool *pool)
     parent->epoch += pool->epoch;
     progress_add(&parent->gone_progress, &pool->gone_progress);
     leases_absorb(&parent->leases, &pool->leases);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 /* Senders do not look at the members of a closing pool. So it publishes an empty array, which needs
@@ -245,18 +245,18 @@ int nesting_leave(struct pool *pool, struct executor *executor)
 
     if (!parent || !pool->joined)
         return 0;
-    pthread_mutex_lock(&parent->lock);
+    lock_acquire(&parent->lock);
     remove_child_locked(parent, pool);
     keep_figures_locked(parent, pool);
     status = show_without_locked(parent, executor);
-    pthread_mutex_unlock(&parent->lock);
+    lock_release(&parent->lock);
     return status;
 }
 
 void nesting_lose(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->parent->lock);
+    lock_acquire(&pool->parent->lock);
     pool->next_lost = pool->parent->lost;
     pool->parent->lost = pool;
-    pthread_mutex_unlock(&pool->parent->lock);
+    lock_release(&pool->parent->lock);
 }

@@ -17,14 +17,14 @@ int outcome_ask(struct pool *pool, struct executor *executor, weir_pid to, uint6
     memcpy(message->public.data, &outcome, sizeof outcome);
     message->public.from = pool->pid;
     message->to = to;
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     if (flags_is_closing(&pool->flags))
         status = WEIR_ECLOSED;
     else if (epoch > pool->epoch)
         status = WEIR_EINVALID;
     else
         message_list_append(&pool->outcomes, message);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (status != 0)
         message_destroy(&executor->cache, message);
     else
@@ -76,9 +76,9 @@ void outcome_notify(struct pool *pool, struct executor *executor)
     struct message_list due = { 0 };
     struct message *message;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     take_due_locked(pool, &due);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     while ((message = message_list_take(&due)))
         /* The requester may have ended. */
         if (send_notice(pool->runtime, executor, message->to, message) != 0)

@@ -190,11 +190,11 @@ bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns)
     uint64_t due = 1;
     bool has;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     present = &present_locked(&pool->outlets)->slot;
     has = look_for_former_locked(&pool->leavers, present, &due);
     has |= look_for_former_locked(&pool->closers, present, &due);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     *out_due_ns = due;
     return has;
 }

@@ -29,7 +29,7 @@ static void opened(struct place *place)
     const struct actor_ext *ext = place->actor->ext;
     bool let_in;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     place->opened = true;
     renewal_opened_locked(place);
     place->has_names = ext && ext->has_names;
@@ -41,7 +41,7 @@ static void opened(struct place *place)
     /* Also for a draining worker: it keeps its names until it ends. */
     if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);
@@ -51,13 +51,13 @@ static void failed(struct place *place)
 {
     struct pool *pool = pool_of_place(place);
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     place->opened = false;
     renewal_broken_locked(place);
     rebalance_failed_locked(pool, place);
     mailbox_close(&place->actor->mailbox);
     pulling_awake(place);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     lease_group_failed(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);
 }
@@ -67,11 +67,11 @@ static bool is_leaving(struct place *place, uint64_t *out_due_ns)
     struct pool *pool = pool_of_place(place);
     bool leaving;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     leaving = place->standing == PLACE_LEAVING;
     if (out_due_ns)
         *out_due_ns = place->ordered_due_ns;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return leaving;
 }
 
@@ -80,10 +80,10 @@ static bool take_spec(struct place *place, struct spec **out_spec)
 {
     struct pool *pool = pool_of_place(place);
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     *out_spec = place->respec;
     place->respec = NULL;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return *out_spec != NULL;
 }
 
@@ -92,7 +92,7 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
     struct pool *pool = pool_of_place(place);
     bool may;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     /* Checked under the lock: the worker may have been recalled and have received work since. A
      * member that stays must finish the queue if the pool has closed since it found the queue
      * empty. */
@@ -102,7 +102,7 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
         list_remove(&place->link);
         list_append(&pool->closers, &place->link);
     }
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return may;
 }
 
@@ -117,7 +117,7 @@ static void ended(struct place *place)
     pulling_awake(place);
     if (lease)
         leases_leave(lease);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     children_add_ledger(place, &reading);
     ledger_reading_add(&pool->gone, &reading);
@@ -126,7 +126,7 @@ static void ended(struct place *place)
     children_add_progress(place, &pool->gone_progress);
     list_remove(&place->link);
     outlet_leave_locked(place, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     lease_group_pass_on(pool, executor);
     pulling_end_if_left(pool, executor);
     pool_end_if_empty(pool, executor);

@@ -18,6 +18,7 @@
 #include "actor/progress.h"
 #include "actor/router.h"
 #include "actor/wait_queue.h"
+#include "base/lock.h"
 #include "dispatch/timer.h"
 #include "face/pool.h"
 #include "pool/flags.h"
@@ -42,7 +43,7 @@ struct escalation {
 
 /* Read by senders and by the members' turns: pulling.h. */
 struct pull_queue {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct message_list messages; /* lock */
     uint64_t admitted;            /* lock: messages, so far */
     uint64_t limit;               /* lock: of messages; or PULLING_UNBUFFERED */
@@ -130,7 +131,7 @@ struct pool {
     _Atomic weir_pid keyless_sender; /* the last one logged by keyless.h; 0 = none */
     struct counter refused;          /* by senders, for each refused message */
 
-    pthread_mutex_t lock;
+    struct lock lock;
     struct list places;                /* lock: members that stay */
     struct list leavers;               /* lock: removed, may still be called back */
     struct list closers;               /* lock: past the point of return */

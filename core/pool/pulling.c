@@ -10,7 +10,7 @@
 
 void pulling_init(struct pull_queue *pull)
 {
-    pthread_mutex_init(&pull->lock, NULL);
+    lock_init(&pull->lock);
     list_init(&pull->idle);
     pull->takers_due_ns = TIMER_NEVER;
 }
@@ -21,7 +21,7 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
 
     while ((message = message_list_take(&pull->messages)))
         message_destroy(&executor->cache, message);
-    pthread_mutex_destroy(&pull->lock);
+    lock_finish(&pull->lock);
 }
 
 static void set_waiting_locked(struct pool *pool)
@@ -88,9 +88,9 @@ bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct execu
 {
     bool woke;
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     woke = wake_for_locked(&pool->pull, caller, executor);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     return woke;
 }
 
@@ -98,11 +98,11 @@ void pulling_awake(struct place *place)
 {
     struct pull_queue *pull = &pool_of_place(place)->pull;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
         forget_idle_locked(pull, place);
     forget_call_locked(place);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
 }
 
 void pulling_pass_on(struct pool *pool, struct executor *executor)
@@ -114,10 +114,10 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
     if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0 ||
         atomic_load_explicit(&pull->sleeping, memory_order_relaxed) == 0)
         return;
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     if (pull->messages.count > 0)
         (void)wake_one_locked(pull, executor);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
 }
 
 /* --- in and out ------------------------------------------------------------------------------ */
@@ -194,7 +194,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     struct pull_queue *pull = &pool->pull;
     int status;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     /* The thread that changes the route takes the lock afterwards, and wakes the members
      * only then. */
     if (!route_ops_of(pool)->pulls)
@@ -205,7 +205,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
         status = has_room_locked(pull, message->public.size);
     if (status == 0)
         append_locked(pool, executor, message);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
     return status;
 }
 
@@ -275,12 +275,12 @@ struct message *pulling_take(struct actor *actor)
 
     /* Both locks: a taker of the group finds the member noted as idle, or the member finds it. */
     if (group)
-        pthread_mutex_lock(&group->pull.lock);
-    pthread_mutex_lock(&pool->pull.lock);
+        lock_acquire(&group->pull.lock);
+    lock_acquire(&pool->pull.lock);
     message = take_or_sleep_locked(actor, group);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     if (group)
-        pthread_mutex_unlock(&group->pull.lock);
+        lock_release(&group->pull.lock);
     return message;
 }
 
@@ -297,10 +297,10 @@ void pulling_put_back(struct place *place, struct message *message)
 {
     struct pool *pool = pool_of_place(place);
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     pulling_prepend_locked(pool, message);
     (void)wake_one_locked(&pool->pull, place->actor->executor);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
 }
 
 bool pulling_keeps(struct place *place)
@@ -316,9 +316,9 @@ uint64_t pulling_bytes_limit(struct pool *pool)
 {
     uint64_t limit;
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     limit = pool->pull.bytes_limit_each;
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     return limit;
 }
 
@@ -329,10 +329,10 @@ uint64_t pulling_room(struct pool *pool)
     struct pull_queue *pull = &pool->pull;
     uint64_t room = 0;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     if (!pull->closed && pull->bytes < pull->bytes_limit)
         room = room_locked(pull);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
     return room;
 }
 
@@ -356,7 +356,7 @@ void pulling_set_bounds_locked(struct pool *pool)
 {
     struct pull_queue *pull = &pool->pull;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     pull->leases = pool->settings.lease.on;
     pull->limit = limit_of(pool);
     pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
@@ -364,23 +364,23 @@ void pulling_set_bounds_locked(struct pool *pool)
     if (!pool->settings.mailbox_bytes ||
         __builtin_mul_overflow(pool->settings.mailbox_bytes, pool->target, &pull->bytes_limit))
         pull->bytes_limit = UINT64_MAX;
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
     leases_set(&pool->leases, pool->settings.lease.on, pool->settings.lease.timeout_ms);
 }
 
 void pulling_end_leases_locked(struct pool *pool)
 {
     /* Under the queue's lock: a member that takes from the queue later finds leases off. */
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     leases_set(&pool->leases, false, pool->settings.lease.timeout_ms);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
 }
 
 void pulling_close_locked(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     pool->pull.closed = true;
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
 }
 
 void pulling_begin_locked(struct pool *pool, struct executor *executor)
@@ -399,11 +399,11 @@ static struct message *take_left_locked(struct pool *pool)
     struct pull_queue *pull = &pool->pull;
     struct message *message;
 
-    pthread_mutex_lock(&pull->lock);
+    lock_acquire(&pull->lock);
     message = message_list_take(&pull->messages);
     pull->bytes -= message ? message->public.size : 0;
     set_waiting_locked(pool);
-    pthread_mutex_unlock(&pull->lock);
+    lock_release(&pull->lock);
     if (message) {
         pool->gone.accepted++;
         pool->gone.dead++;
@@ -433,9 +433,9 @@ void pulling_discard(struct pool *pool, struct executor *executor)
     struct message *message;
 
     do {
-        pthread_mutex_lock(&pool->lock);
+        lock_acquire(&pool->lock);
         message = take_left_locked(pool);
-        pthread_mutex_unlock(&pool->lock);
+        lock_release(&pool->lock);
         if (message && (message->public.reserved & MESSAGE_TAKE))
             leases_count_unserved(&pool->leases, DEAD_REMOVED);
         if (message)
@@ -476,10 +476,10 @@ static void settle_takers(struct pool *pool, struct executor *executor, struct m
 {
     struct message *message;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->gone.accepted += takers->count;
     pool->gone.dead += takers->count;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     while ((message = message_list_take(takers))) {
         int status = request_why_given_up(pool->runtime, executor, message);
         enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED
@@ -502,10 +502,10 @@ void pulling_drop_unwanted(struct pool *pool, struct executor *executor)
 {
     struct message_list takers = { 0 };
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     if (may_have_given_up_locked(pool, executor))
         takers = take_out_locked(pool, executor, false);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     if (takers.count > 0)
         settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
 }
@@ -514,9 +514,9 @@ void pulling_refuse_takers(struct pool *pool, struct executor *executor, int sta
 {
     struct message_list takers;
 
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     takers = take_out_locked(pool, executor, true);
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
     settle_takers(pool, executor, &takers, status);
 }
 
@@ -532,11 +532,11 @@ void pulling_end_if_left(struct pool *pool, struct executor *executor)
 {
     bool is_left;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_left = atomic_load_explicit(&pool->pull.left_behind, memory_order_relaxed) &&
               atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0 &&
               list_empty(&pool->leavers) && list_empty(&pool->closers);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (is_left)
         pulling_discard(pool, executor);
 }
@@ -548,11 +548,11 @@ uint64_t pulling_admitted_frozen(const struct pool *pool)
 
 uint32_t pulling_freeze_locked(struct pool *pool)
 {
-    pthread_mutex_lock(&pool->pull.lock);
+    lock_acquire(&pool->pull.lock);
     return pool->pull.messages.count;
 }
 
 void pulling_thaw_locked(struct pool *pool)
 {
-    pthread_mutex_unlock(&pool->pull.lock);
+    lock_release(&pool->pull.lock);
 }

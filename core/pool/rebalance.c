@@ -169,11 +169,11 @@ static int hand_over(const struct deal *deal, const struct member *member, struc
     struct pool *pool = pool_of_place(deal->actor->place);
     int status;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     status = deliver(member->actor, member->serial, deal->actor->executor, message);
     if (status == 0)
         settle_moved(deal->actor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return status;
 }
 

@@ -69,13 +69,13 @@ static uint32_t signal_pool(struct pool *pool, const struct call *call, struct e
 {
     uint32_t count;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     if (call->renewal == RENEWAL_ORDERED)
         pool->escalation.backoff = (struct backoff){ 0 };
     count = signal_places_locked(pool, call, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
         count += signal_pool(pool->children[i], call, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return count;
 }
 
@@ -99,7 +99,7 @@ void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
 
 void renewal_count(struct pool *pool, struct renewal_counts *sum)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         enum renewal renewal = renewal_of(LIST_ENTRY(node, struct place, link));
 
@@ -109,7 +109,7 @@ void renewal_count(struct pool *pool, struct renewal_counts *sum)
     }
     for (uint32_t i = 0; i < pool->child_count; i++)
         renewal_count(pool->children[i], sum);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 bool renewal_is_ordered(struct place *place)
@@ -117,9 +117,9 @@ bool renewal_is_ordered(struct place *place)
     struct pool *pool = pool_of_place(place);
     bool is_ordered;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_ordered = renewal_of(place) == RENEWAL_ORDERED;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return is_ordered;
 }
 
@@ -130,12 +130,12 @@ bool renewal_begin(struct place *place, uint64_t *out_pause_ms)
     struct pool *pool = pool_of_place(place);
     bool begins;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     begins = (is_asked(place) || !is_not_ordered(place)) && place->standing != PLACE_LEAVING;
     if (begins)
         set_locked(place, RENEWAL_BEGUN);
     *out_pause_ms = place->pause_ms;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return begins;
 }
 

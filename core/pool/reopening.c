@@ -17,11 +17,11 @@ static void signal_places_locked(struct list *places, struct executor *executor)
 
 void reopening_signal(struct pool *pool, struct executor *executor)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     signal_places_locked(&pool->places, executor);
     signal_places_locked(&pool->leavers, executor);
     signal_places_locked(&pool->prepared, executor);
     for (uint32_t i = 0; i < pool->child_count; i++)
         reopening_signal(pool->children[i], executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }

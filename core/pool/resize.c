@@ -456,9 +456,9 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
 {
     int status;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     status = resize_by_hand_locked(pool, executor, target, out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     outcome_notify(pool, executor);
     return status;
 }
@@ -467,9 +467,9 @@ int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct
 {
     int status;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     status = resize_by_hand_locked(pool, executor, (int64_t)pool->target + count, out);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     outcome_notify(pool, executor);
     return status;
 }

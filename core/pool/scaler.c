@@ -191,12 +191,12 @@ void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
     struct scale_verdict verdict;
     struct check check = { 0 };
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     /* Under the lock: the times that a check notes are never later than those of the next check. */
     check.now_ns = clock_now_ns(&pool->runtime->options.clock);
     check_locked(&check, pool);
     verdict = scale_decide(&law, &check.figures);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     *out = (struct pool_law_answer){ check.figures.target, verdict.target,
                                      scale_cause_text(verdict.cause) };
 }
@@ -311,7 +311,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
 
     /* [G1] as in elastic_notice. */
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     check.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
     was_asked = check.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
     if (elastic_is_active_locked(pool)) {
@@ -320,7 +320,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
         for_workers = next_for_workers_locked(pool);
         elastic_publish_locked(pool);
     }
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     arm(pool, check.now_ns, for_messages, for_workers);
     if (leaves_takers)
         lease_group_ask_others(pool, executor);

@@ -38,10 +38,10 @@ void pool_set_limits_locked(struct pool *pool, struct executor *executor)
 
 void pool_set_limit(struct pool *pool, uint32_t limit, struct executor *executor)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->settings.mailbox = limit;
     pool_set_limits_locked(pool, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     pool_wake_waiters(pool, executor);
 }
 
@@ -55,10 +55,10 @@ void pool_show_settings(struct pool *pool, const struct pool_settings *settings)
 
 void pool_set_route(struct pool *pool, enum weir_route route)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool->settings.route = route;
     pool_show_settings(pool, &pool->settings);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     fullness_forget(&pool->owner);
 }
 
@@ -89,16 +89,16 @@ void pool_set_wiring_locked(struct pool *pool, struct wiring *wiring, struct exe
 
 void pool_set_wiring(struct pool *pool, struct wiring *wiring, struct executor *executor)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     pool_set_wiring_locked(pool, wiring, executor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 void pool_pause(struct pool *pool, bool paused, struct executor *executor)
 {
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     flags_set(&pool->flags, FLAGS_PAUSED, paused ? FLAGS_PAUSED : 0);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     if (!paused)
         pool_wake_waiters(pool, executor);
 }

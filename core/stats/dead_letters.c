@@ -11,7 +11,7 @@ void dead_letters_init(struct dead_letters *letters, const struct dead_letters_b
     static const struct dead_letters_bounds usual = { DEAD_LETTERS_MAX, DEAD_LETTERS_BYTES_MAX };
 
     *letters = (struct dead_letters){ .bounds = bounds ? *bounds : usual };
-    pthread_mutex_init(&letters->lock, NULL);
+    lock_init(&letters->lock);
 }
 
 void dead_letters_finish(struct dead_letters *letters)
@@ -24,7 +24,7 @@ void dead_letters_finish(struct dead_letters *letters)
         free(dead);
         dead = next;
     }
-    pthread_mutex_destroy(&letters->lock);
+    lock_finish(&letters->lock);
 }
 
 /* --- the list, by number -------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
     static const struct dead_letter_way to_pool = { .output = DEAD_LETTER_DIRECT };
     struct dead_message *dead = NULL;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     letters->counts[reason]++;
     letters->number++;
     if (letters->bounds.count)
@@ -152,24 +152,24 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
         (void)snprintf(dead->letter.detail, sizeof dead->letter.detail, "%s", detail ? detail : "");
         keep_locked(letters, dead);
     }
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
 }
 
 void dead_letters_set_bounds(struct dead_letters *letters, const struct dead_letters_bounds *bounds)
 {
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     letters->bounds = *bounds;
     evict_locked(letters);
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
 
 void dead_letters_counts(struct dead_letters *letters, uint64_t out_counts[DEAD_REASONS])
 {
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     memcpy(out_counts, letters->counts, sizeof letters->counts);
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
 }
 
 void dead_letters_figures_add(struct dead_letters_figures *sum,
@@ -188,26 +188,26 @@ void dead_letters_figures(struct dead_letters *letters, struct dead_letters_figu
 {
     struct dead_letters_figures own;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     memcpy(own.counts, letters->counts, sizeof own.counts);
     own.kept = letters->count;
     own.kept_bytes = letters->bytes;
     own.evicted = letters->evicted;
     own.replayed = letters->replayed;
     own.deleted = letters->deleted;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     dead_letters_figures_add(out, &own);
 }
 
 void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone)
 {
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     for (size_t i = 0; i < DEAD_REASONS; i++)
         letters->counts[i] += gone->counts[i];
     letters->evicted += gone->evicted + gone->kept;
     letters->replayed += gone->replayed;
     letters->deleted += gone->deleted;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
 }
 
 uint64_t dead_letters_total(const struct dead_letters_figures *figures)
@@ -224,11 +224,11 @@ uint32_t dead_letters_read_after(struct dead_letters *letters, uint64_t number,
 {
     uint32_t count = 0;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     for (struct dead_message *dead = letters->first; dead && count < max; dead = dead->next)
         if (dead->letter.number > number)
             out[count++] = dead->letter;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     return count;
 }
 
@@ -274,11 +274,11 @@ int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned
     struct dead_message *dead, *before;
     int status = WEIR_EUNKNOWN;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     dead = find_locked(letters, number, &before);
     if (dead)
         status = copy_payload(dead, out, out_size);
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     return status;
 }
 
@@ -288,13 +288,13 @@ bool dead_letters_delete(struct dead_letters *letters, uint64_t number)
 {
     struct dead_message *dead, *before;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     dead = find_locked(letters, number, &before);
     if (dead) {
         remove_locked(letters, before, dead);
         letters->deleted++;
     }
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     return dead != NULL;
 }
 
@@ -302,11 +302,11 @@ uint32_t dead_letters_delete_all(struct dead_letters *letters)
 {
     uint32_t count = 0;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     for (; letters->first; count++)
         remove_locked(letters, NULL, letters->first);
     letters->deleted += count;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     return count;
 }
 
@@ -316,12 +316,12 @@ struct dead_message *dead_letters_take(struct dead_letters *letters)
 {
     struct dead_message *oldest;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     oldest = letters->first;
     letters->first = letters->last = NULL;
     letters->count = 0;
     letters->bytes = 0;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     return oldest;
 }
 
@@ -329,7 +329,7 @@ void dead_letters_put_back(struct dead_letters *letters, struct dead_message *ol
 {
     struct dead_message *before = NULL;
 
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     while (oldest) {
         struct dead_message *next = oldest->next;
 
@@ -338,13 +338,13 @@ void dead_letters_put_back(struct dead_letters *letters, struct dead_message *ol
         oldest = next;
     }
     evict_locked(letters);
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
 }
 
 void dead_letters_replayed(struct dead_letters *letters, struct dead_message *dead)
 {
-    pthread_mutex_lock(&letters->lock);
+    lock_acquire(&letters->lock);
     letters->replayed++;
-    pthread_mutex_unlock(&letters->lock);
+    lock_release(&letters->lock);
     free(dead);
 }

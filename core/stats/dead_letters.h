@@ -12,9 +12,9 @@
 #ifndef STATS_DEAD_LETTERS_H
 #define STATS_DEAD_LETTERS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
+#include "base/lock.h"
 #include "face/dead_letters.h"
 #include "message/message.h"
 #include "stats/ledger.h"
@@ -27,7 +27,7 @@ struct dead_message {
 };
 
 struct dead_letters {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct dead_letters_bounds bounds; /* lock */
     uint64_t counts[DEAD_REASONS];     /* lock */
     struct dead_message *first;        /* lock: the oldest */

@@ -33,7 +33,7 @@ static bool is_open(struct lease_subject *subject, uint32_t pool, uint64_t token
     uint64_t now_ns = clock_now_ns(&subject->options.runtime->options.clock);
     bool open = false;
 
-    pthread_mutex_lock(&leases->lock);
+    lock_acquire(&leases->lock);
     for (uint32_t i = 0; i < leases->count; i++) {
         const struct lease *lease = leases->entries[i];
 
@@ -42,7 +42,7 @@ static bool is_open(struct lease_subject *subject, uint32_t pool, uint64_t token
             *out_due |= lease->due_ns <= now_ns;
         }
     }
-    pthread_mutex_unlock(&leases->lock);
+    lock_release(&leases->lock);
     return open;
 }
 

@@ -196,11 +196,11 @@ static void kill_one(struct agent *agent)
     struct actor *actor;
     weir_pid pid = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     actor = any_member_locked(agent, pool);
     if (actor)
         pid = actor_pid(actor);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     step_aside(agent->world);
     if (actor) /* in the read section its slot is not reused */
         (void)actor_signal(actor, actor_serial_of(pid), executor, signals[draw(agent, 3)]);

@@ -430,9 +430,9 @@ static bool is_being_joined(void *context)
     struct rig *rig = context;
     bool joining;
 
-    pthread_mutex_lock(&rig->dispatcher->lock);
+    lock_acquire(&rig->dispatcher->lock);
     joining = rig->dispatcher->executors[0]->joining;
-    pthread_mutex_unlock(&rig->dispatcher->lock);
+    lock_release(&rig->dispatcher->lock);
     return joining;
 }
 

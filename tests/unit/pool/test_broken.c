@@ -267,9 +267,9 @@ static void test_worker_with_a_message_in_its_mailbox_may_not_close(void)
     CU_ASSERT_TRUE(gate_await(&probe->gate, 1));
     CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = 2 }), 0);
     CU_ASSERT_EQUAL(rig_resize(&rig, pool, 0, NULL), 0);
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     place = LIST_ENTRY(pool->leavers.next, struct place, link);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     CU_ASSERT_FALSE(pool_place_may_close(place, false));
     gate_open(&probe->gate);
     CU_ASSERT_TRUE(rig_settled(&rig, pool));

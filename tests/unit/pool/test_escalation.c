@@ -371,10 +371,10 @@ static bool is_waiting(void *context)
     struct pool *pool = context;
     bool is_waiting;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     is_waiting = actor_state(LIST_ENTRY(pool->places.next, struct place, link)->actor) ==
                  ACTOR_WAITING;
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return is_waiting;
 }
 

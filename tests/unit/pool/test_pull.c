@@ -363,9 +363,9 @@ static void test_last_member_does_not_end_before_the_queue_of_a_pool_that_closed
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     CU_ASSERT_EQUAL(send(&f, NULL, 1), 0);
     rig_close(&f.rig, f.pool);
-    pthread_mutex_lock(&f.pool->lock);
+    lock_acquire(&f.pool->lock);
     place = LIST_ENTRY(f.pool->leavers.next, struct place, link);
-    pthread_mutex_unlock(&f.pool->lock);
+    lock_release(&f.pool->lock);
     CU_ASSERT_FALSE(pool_place_may_close(place, false));
     gate_open(&f.probe->gate);
     finish(&f, 2);

@@ -25,10 +25,10 @@ static void follow_the_supervisor(struct executor *executor)
 {
     struct dispatcher *dispatcher = executor->dispatcher;
 
-    pthread_mutex_lock(&dispatcher->lock); /* the name may change meanwhile */
+    lock_acquire(&dispatcher->lock); /* the name may change meanwhile */
     if (strcmp(dispatcher->name, SUPERVISOR_DISPATCHER) == 0)
         fault_follow();
-    pthread_mutex_unlock(&dispatcher->lock);
+    lock_release(&dispatcher->lock);
 }
 
 static void on_finished(void *context, bool drained)

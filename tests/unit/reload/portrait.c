@@ -113,7 +113,7 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
 {
     weir_pid found = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     fprintf(drawing->stream, "pool %s target %u in %u..%u limit %u bytes %ju route %u remove %d",
             pool->path, pool->target, pool->settings.size_min, pool->settings.size_max,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
@@ -125,7 +125,7 @@ static void draw_pool(const struct drawing *drawing, struct pool *pool)
     draw_spec(drawing, pool->spec);
     draw_wiring(drawing, outlet_present(&pool->outlets));
     draw_members(drawing, pool);
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     draw_pool_identity(drawing, pool);
     (void)names_find(&pool->runtime->names, pool->path, &found);
     fprintf(drawing->stream, " named %d events %u\n", found == pool->pid,
@@ -136,7 +136,7 @@ static void draw_source(const struct drawing *drawing, struct source *source)
 {
     bool same;
 
-    pthread_mutex_lock(&source->lock);
+    lock_acquire(&source->lock);
     fprintf(drawing->stream, "source %s going %d ended %d successor %d", source->path,
             atomic_load(&source->going), atomic_load(&source->ended),
             source->waiting_successor != NULL);
@@ -144,7 +144,7 @@ static void draw_source(const struct drawing *drawing, struct source *source)
     same = source->place && !(source->actor->spec->behaviour->flags & WEIR_EXCLUSIVE);
     if (has_identity(drawing) && same)
         fprintf(drawing->stream, " pid %" PRIx64, (uint64_t)source->pid);
-    pthread_mutex_unlock(&source->lock);
+    lock_release(&source->lock);
     fputc('\n', drawing->stream);
 }
 
@@ -253,10 +253,10 @@ bool portrait_is_settled(struct hosted *hosted)
     for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++) {
         struct pool *pool = assembly->pools[i];
 
-        pthread_mutex_lock(&pool->lock);
+        lock_acquire(&pool->lock);
         actors += 1 + length_of(&pool->places);
         leaving += length_of(&pool->leavers) + length_of(&pool->closers);
-        pthread_mutex_unlock(&pool->lock);
+        lock_release(&pool->lock);
     }
     leaving += assembly->changing;
     pthread_mutex_unlock(&assembly->lock);

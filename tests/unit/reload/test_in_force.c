@@ -54,7 +54,7 @@ static void show_events(FILE *out, struct pool *pool)
     uint32_t count = 0;
     uint32_t fan_out = 0;
 
-    pthread_mutex_lock(&events->lock);
+    lock_acquire(&events->lock);
     participant = participant_find_locked(events, pool->pid);
     for (struct list *node = participant ? participant->subscribers.next : NULL;
          node && node != &participant->subscribers; node = node->next) {
@@ -63,7 +63,7 @@ static void show_events(FILE *out, struct pool *pool)
         count += subscriber->is_live;
         fan_out += subscriber->is_live && atomic_load(&subscriber->fan_out);
     }
-    pthread_mutex_unlock(&events->lock);
+    lock_release(&events->lock);
     fprintf(out, "  events %u to all %u ", count, fan_out);
 }
 
@@ -88,7 +88,7 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool,
 {
     const struct wiring *wiring;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     fprintf(out, "pool %s size %u in %u..%u clamps %d limit %u bytes %ju route %u\n", pool->path,
             pool->target, pool->settings.size_min, pool->settings.size_max, pool->settings.clamp,
             pool->settings.mailbox, (uintmax_t)pool->settings.mailbox_bytes,
@@ -113,7 +113,7 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool,
     }
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         show_worker(out, LIST_ENTRY(node, struct place, link));
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
 }
 
 static void show_source(struct hosted *hosted, FILE *out, struct source *source)

@@ -213,12 +213,12 @@ static struct settings_pool in_force(struct pool *pool, const struct settings_po
 {
     struct settings_pool result = *written;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     result.core = pool->settings;
     result.core.route = flags_route(&pool->flags); /* which senders read */
     if (pool->spec)
         result.core.restart = pool->spec->restart; /* which workers read */
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return result;
 }
 

@@ -222,14 +222,14 @@ weir_pid rig_worker(struct pool *pool, uint32_t index)
 {
     weir_pid pid = 0;
 
-    pthread_mutex_lock(&pool->lock);
+    lock_acquire(&pool->lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         if (place->index == index)
             pid = actor_pid(place->actor);
     }
-    pthread_mutex_unlock(&pool->lock);
+    lock_release(&pool->lock);
     return pid;
 }
 
