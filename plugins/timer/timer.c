@@ -16,13 +16,13 @@
 #define OUTPUT_OUT 0u
 
 #define MS_PER_S 1000
-#define DAY_S ((int64_t)86400)
-/* How long the zone must be known, from now on. */
-#define KNOWN_S (400 * DAY_S)
 /* A look at the clock, which may have been set, or may have gone on while the machine slept. */
 #define LOOK_MS ((int64_t)30000)
-/* Setting the clock back by more than that is a correction: the beats come by the new time. */
+/* Setting the clock back by more than that is a correction: the beats come by the new time. Lines
+ * that follow the clock come by the new time at once, but for small corrections, as cron(8) has
+ * it. */
 #define BACK_MAX_MS ((int64_t)3 * 3600 * 1000)
+#define BACK_MAX_FOLLOWING_MS ((int64_t)60000)
 /* A later beat is a missed one. */
 #define LATE_MS ((int64_t)60000)
 /* Before another try to get memory. */
@@ -121,7 +121,7 @@ static int open_zone(struct weir_self *self, struct timer *state)
 {
     const char *name = state->settings->zone ? state->settings->zone : "of the host";
     char text[128];
-    int error = zone_open(&state->zone, state->settings->zone, clock_utc_ms() / MS_PER_S + KNOWN_S);
+    int error = zone_open(&state->zone, state->settings->zone);
 
     if (error == 0)
         return 0;
@@ -219,6 +219,12 @@ static void log_missed(struct weir_self *self, struct timer *state, uint64_t cou
              weir_str("reason", reason));
 }
 
+/* How far the clock may be set back so that no beat comes twice. */
+static int64_t back_max_ms(const struct timer *state)
+{
+    return state->cron.follows_the_clock ? BACK_MAX_FOLLOWING_MS : BACK_MAX_MS;
+}
+
 /* Notes the time. True: it has gone on by more than the time that has passed for the host. */
 static bool note_time(struct weir_self *self, struct timer *state, int64_t now)
 {
@@ -226,7 +232,7 @@ static bool note_time(struct weir_self *self, struct timer *state, int64_t now)
     int64_t passed = (int64_t)(host_now - state->looked);
     bool jumped = now - state->seen - passed > LATE_MS;
 
-    if (now < state->seen - BACK_MAX_MS) {
+    if (now < state->seen - back_max_ms(state)) {
         weir_log(self, WEIR_LOG_WARNING, "clock was set back",
                  weir_int("seconds", (state->seen - now) / MS_PER_S));
         state->next = beat_after(state, now);

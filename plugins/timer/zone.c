@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zone_rule.h"
+
 #define FOLDER "/usr/share/zoneinfo/"
 #define LOCAL "/etc/localtime"
 #define PATH_SIZE 256u
@@ -15,6 +17,12 @@
 #define COUNTS_AT 20u /* six counts of four bytes */
 #define TYPE_SIZE 6u  /* offset, daylight saving, name */
 #define TIME_SIZE 8u
+/* The years for which a rule is written out. The last change of the first one gives the offset at
+ * the beginning of 1970. */
+#define RULE_FIRST ((int64_t)1969)
+#define RULE_LAST ((int64_t)2500)
+#define RULE_CHANGES ((size_t)(2 * (RULE_LAST - RULE_FIRST + 1)))
+#define RULE_SIZE 128u /* bytes; the longest of tzdata has 40 */
 
 /* A file, or its rest. */
 struct bytes {
@@ -67,15 +75,19 @@ static size_t body_size(const struct header *header, size_t time_size)
            header->ut_count;
 }
 
+/* Room for `count` times and for those of a rule. */
+static int make_room(struct zone *zone, size_t count)
+{
+    zone->times = calloc(count + RULE_CHANGES, sizeof *zone->times);
+    zone->offsets = calloc(count + RULE_CHANGES, sizeof *zone->offsets);
+    return zone->times && zone->offsets ? 0 : ENOMEM;
+}
+
 static int read_times(struct zone *zone, const unsigned char *at, const struct header *header)
 {
     const unsigned char *indices = at + header->time_count * TIME_SIZE;
     const unsigned char *types = indices + header->time_count;
 
-    zone->times = calloc(header->time_count + 1, sizeof *zone->times);
-    zone->offsets = calloc(header->time_count + 1, sizeof *zone->offsets);
-    if (!zone->times || !zone->offsets)
-        return ENOMEM;
     zone->before = (int32_t)number(types, 4);
     zone->count = header->time_count;
     for (size_t i = 0; i < zone->count; i++) {
@@ -89,13 +101,53 @@ static int read_times(struct zone *zone, const unsigned char *at, const struct h
     return 0;
 }
 
-/* A rule with a comma changes the offset each year, after the last of the times. */
-static bool has_rule(const struct bytes *footer)
+static void append_change(struct zone *zone, int64_t time, int32_t offset)
 {
-    return memchr(footer->at, ',', footer->size) != NULL;
+    if (zone->count > 0 && time < zone->times[zone->count - 1])
+        return;
+    /* Summer that lasts for the whole year ends in the moment in which the next one begins. */
+    if (zone->count == 0 || time > zone->times[zone->count - 1])
+        zone->times[zone->count++] = time;
+    zone->offsets[zone->count - 1] = offset;
 }
 
-static int read_zone(struct zone *zone, struct bytes file, int64_t until)
+/* Writes the changes of a rule behind the times of the file. */
+static void append_rule(struct zone *zone, const struct zone_rule *rule)
+{
+    int64_t last = zone->count > 0 ? zone->times[zone->count - 1] : INT64_MIN;
+
+    for (int64_t year = RULE_FIRST; rule->has_summer && year <= RULE_LAST; year++) {
+        int64_t times[2];
+        int32_t offsets[2];
+
+        zone_rule_changes(rule, year, times, offsets);
+        for (int i = 0; i < 2; i++)
+            if (times[i] > last)
+                append_change(zone, times[i], offsets[i]);
+    }
+}
+
+/* The last line of a file: a newline, a rule or nothing, a newline. */
+static int read_footer(struct zone *zone, const struct bytes *footer)
+{
+    const char *line = (const char *)footer->at + 1;
+    const char *end = footer->size > 1 ? memchr(line, '\n', footer->size - 1) : NULL;
+    struct zone_rule rule;
+    char text[RULE_SIZE];
+
+    if (!end || footer->at[0] != '\n' || (size_t)(end - line) >= sizeof text)
+        return EINVAL;
+    if (end == line)
+        return 0;
+    memcpy(text, line, (size_t)(end - line));
+    text[end - line] = '\0';
+    if (!zone_rule_read(&rule, text))
+        return EINVAL;
+    append_rule(zone, &rule);
+    return 0;
+}
+
+static int read_zone(struct zone *zone, struct bytes file)
 {
     struct header header;
     const unsigned char *body;
@@ -108,13 +160,13 @@ static int read_zone(struct zone *zone, struct bytes file, int64_t until)
     body = file.at;
     if (!skip(&file, body_size(&header, TIME_SIZE)))
         return EINVAL;
-    error = read_times(zone, body, &header);
-    if (error == 0 && has_rule(&file) && (zone->count == 0 || zone->times[zone->count - 1] < until))
-        error = ERANGE;
-    return error;
+    error = make_room(zone, header.time_count);
+    if (error == 0)
+        error = read_times(zone, body, &header);
+    return error == 0 ? read_footer(zone, &file) : error;
 }
 
-static int read_file(struct zone *zone, const char *path, int64_t until)
+static int read_file(struct zone *zone, const char *path)
 {
     FILE *stream = fopen(path, "rbe");
     unsigned char *bytes;
@@ -124,7 +176,7 @@ static int read_file(struct zone *zone, const char *path, int64_t until)
         return errno;
     bytes = malloc(FILE_MAX);
     if (bytes)
-        error = read_zone(zone, (struct bytes){ bytes, fread(bytes, 1, FILE_MAX, stream) }, until);
+        error = read_zone(zone, (struct bytes){ bytes, fread(bytes, 1, FILE_MAX, stream) });
     else
         error = ENOMEM;
     free(bytes);
@@ -141,7 +193,7 @@ bool zone_is_name(const char *name)
 }
 
 /* `name` is that of a file in `FOLDER`. */
-static int open_named(struct zone *zone, const char *name, int64_t until)
+static int open_named(struct zone *zone, const char *name)
 {
     char path[PATH_SIZE];
 
@@ -150,28 +202,46 @@ static int open_named(struct zone *zone, const char *name, int64_t until)
     if (!zone_is_name(name))
         return EINVAL;
     (void)snprintf(path, sizeof path, FOLDER "%s", name);
-    return read_file(zone, path, until);
+    return read_file(zone, path);
 }
 
-static int open_zone_of_host(struct zone *zone, int64_t until)
+/* A rule in place of a name. */
+static int open_rule(struct zone *zone, const char *text)
+{
+    struct zone_rule rule;
+    int error;
+
+    if (!zone_rule_read(&rule, text))
+        return ENOENT;
+    error = make_room(zone, 0);
+    zone->before = rule.offset;
+    if (error == 0)
+        append_rule(zone, &rule);
+    return error;
+}
+
+static int open_zone_of_host(struct zone *zone)
 {
     const char *name = getenv("TZ");
     int error;
 
     if (!name) {
-        error = read_file(zone, LOCAL, until);
+        error = read_file(zone, LOCAL);
         return error == ENOENT ? 0 : error;
     }
     name += name[0] == ':';
     if (name[0] == '\0')
         return 0; /* UTC, as in libc */
-    return name[0] == '/' ? read_file(zone, name, until) : open_named(zone, name, until);
+    if (name[0] == '/')
+        return read_file(zone, name);
+    error = open_named(zone, name);
+    return error == ENOENT ? open_rule(zone, name) : error;
 }
 
-int zone_open(struct zone *zone, const char *name, int64_t until)
+int zone_open(struct zone *zone, const char *name)
 {
     *zone = (struct zone){ .count = 0 };
-    return name ? open_named(zone, name, until) : open_zone_of_host(zone, until);
+    return name ? open_named(zone, name) : open_zone_of_host(zone);
 }
 
 void zone_close(struct zone *zone)

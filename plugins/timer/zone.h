@@ -23,12 +23,11 @@ bool zone_is_name(const char *name);
 /*
  * `name` is a name of tzdata such as Europe/Berlin; NULL: the zone of the host (TZ; without it
  * /etc/localtime; else UTC). TZ is a name of tzdata or an absolute path, after a colon or without
- * one; when it is empty the zone is UTC. Its other form, a POSIX rule such as CET-1CEST, is not
- * read: ENOENT. `until`: seconds of UTC up to which the zone must be known. Returns 0 or an errno:
- * ENOENT, EINVAL (no such name, or no such file), ERANGE (the file ends with a rule instead of
- * times, before `until`), ENOMEM. Borrows.
+ * one, or a POSIX rule such as CET-1CEST,M3.5.0,M10.5.0/3; when it is empty the zone is UTC. The
+ * rule at the end of a file holds for the years after its times, up to 2500. Returns 0 or an errno:
+ * ENOENT, EINVAL (no such name, or no such file), ENOMEM. Borrows.
  */
-int zone_open(struct zone *zone, const char *name, int64_t until);
+int zone_open(struct zone *zone, const char *name);
 /* Legal after a failed zone_open, and twice. */
 void zone_close(struct zone *zone);
 

@@ -251,6 +251,40 @@ static void test_random_lines_come_as_a_slow_search_finds_them(void)
     }
 }
 
+static bool is_as_libc(const struct zone *zone, int64_t at)
+{
+    time_t time = (time_t)at;
+    struct tm tm;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(localtime_r(&time, &tm));
+    if (zone_offset(zone, at) == tm.tm_gmtoff)
+        return true;
+    (void)printf("%s at %" PRId64 ": %d, not %ld ", getenv("TZ"), at, zone_offset(zone, at),
+                 tm.tm_gmtoff);
+    return false;
+}
+
+/* The offsets of the host's zone are those of libc, from 1970 to 2120, to the second where they
+ * change. */
+static void expect_as_libc(const char *tz)
+{
+    const int64_t end = utc("2120-01-01 00:00:00");
+    struct zone zone;
+    bool same = true;
+
+    CU_ASSERT_EQUAL_FATAL(setenv("TZ", tz, 1), 0);
+    tzset();
+    CU_ASSERT_EQUAL_FATAL(zone_open(&zone, NULL), 0);
+    for (int64_t at = 0; same && at < end; at += 12345 * 97)
+        same = is_as_libc(&zone, at);
+    for (size_t i = 0; same && i < zone.count; i++)
+        if (zone.times[i] > 0 && zone.times[i] < end)
+            same = is_as_libc(&zone, zone.times[i] - 1) && is_as_libc(&zone, zone.times[i]);
+    CU_ASSERT_TRUE(same);
+    zone_close(&zone);
+    CU_ASSERT_EQUAL(unsetenv("TZ"), 0);
+}
+
 static void test_files_of_tzdata_say_what_libc_says(void)
 {
     static const char *const names[] = { "Europe/Berlin",     "America/New_York",
@@ -258,29 +292,8 @@ static void test_files_of_tzdata_say_what_libc_says(void)
                                          "Pacific/Apia",      "Etc/GMT+5",
                                          "Africa/Casablanca", "UTC" };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct zone zone;
-
-        CU_ASSERT_EQUAL_FATAL(zone_open(&zone, names[i], utc("2036-01-01 00:00:00")), 0);
-        CU_ASSERT_EQUAL_FATAL(setenv("TZ", names[i], 1), 0);
-        tzset();
-        for (int64_t at = utc("1990-01-01 00:00:00"); at < utc("2036-01-01 00:00:00");
-             at += 12345 * 7) {
-            time_t time = (time_t)at;
-            struct tm tm;
-
-            CU_ASSERT_PTR_NOT_NULL_FATAL(localtime_r(&time, &tm));
-            if (zone_offset(&zone, at) != tm.tm_gmtoff) {
-                (void)printf("%s at %" PRId64 " ", names[i], at);
-                CU_FAIL("another offset");
-                break;
-            }
-        }
-        zone_close(&zone);
-        CU_ASSERT_EQUAL_FATAL(zone_open(&zone, NULL, 0), 0); /* TZ */
-        CU_ASSERT_EQUAL(unsetenv("TZ"), 0);
-        zone_close(&zone);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        expect_as_libc(names[i]);
 }
 
 static void test_zone_of_the_host_is_that_of_libc(void)
@@ -297,27 +310,91 @@ static void test_zone_of_the_host_is_that_of_libc(void)
         CU_ASSERT_EQUAL_FATAL(setenv("TZ", names[i], 1), 0);
         tzset();
         CU_ASSERT_PTR_NOT_NULL_FATAL(localtime_r(&time, &tm));
-        CU_ASSERT_EQUAL(zone_open(&zone, NULL, 0), 0);
+        CU_ASSERT_EQUAL(zone_open(&zone, NULL), 0);
         CU_ASSERT_EQUAL(zone_offset(&zone, time), tm.tm_gmtoff);
         zone_close(&zone);
     }
-    CU_ASSERT_EQUAL_FATAL(setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1), 0);
-    CU_ASSERT_EQUAL(zone_open(&(struct zone){ .count = 0 }, NULL, 0), ENOENT);
-    CU_ASSERT_EQUAL(unsetenv("TZ"), 0);
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static void test_rules_say_what_libc_says(void)
+{
+    static const char *const rules[] = { "CET-1CEST,M3.5.0,M10.5.0/3",
+                                         "EST5EDT,M3.2.0,M11.1.0",
+                                         "<+0330>-3:30<+0430>,J79/24,J263/24",
+                                         "IST-1GMT0,M10.5.0,M3.5.0/1",
+                                         "<-02>2<-01>,M3.5.0/-1,M10.5.0/0",
+                                         "AEST-10AEDT,M10.1.0,M4.1.0/3",
+                                         "XXX3YYY,59,300/1:30:15",
+                                         "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+                                         "UTC0",
+                                         "JST-9" };
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        expect_as_libc(rules[i]);
+}
+
+static void test_what_is_no_rule_is_refused(void)
+{
+    static const char *const texts[] = { "CET",
+                                         "CE-1",
+                                         "CET-25",
+                                         "CET-1CEST",
+                                         "CET-1CEST,M3.5.0",
+                                         "CET-1CEST,M13.5.0,M10.5.0",
+                                         "CET-1CEST,M3.6.0,M10.5.0",
+                                         "CET-1CEST,M3.5.7,M10.5.0",
+                                         "CET-1CEST,J0,J365",
+                                         "CET-1CEST,366,1",
+                                         "CET-1CEST,M3.5.0/168,M10.5.0",
+                                         "<CET-1",
+                                         "CET-1CEST,M3.5.0,M10.5.0 " };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct zone zone;
+
+        CU_ASSERT_EQUAL_FATAL(setenv("TZ", texts[i], 1), 0);
+        if (strcmp(texts[i], "CET") != 0) /* a file of tzdata has that name */
+            CU_ASSERT_EQUAL(zone_open(&zone, NULL), ENOENT);
+        CU_ASSERT_EQUAL(unsetenv("TZ"), 0);
+    }
+}
+
+/* zic belongs to libc. A slim file ends with the last change that its rule does not say. */
+static void test_slim_files_say_what_libc_says(void)
+{
+    static const char *const names[] = { "Europe/Berlin", "America/New_York",  "Europe/Dublin",
+                                         "Asia/Gaza",     "Africa/Casablanca", "America/Nuuk",
+                                         "Asia/Kolkata" };
+    char folder[] = "/tmp/weir-zones-XXXXXX";
+    char text[512];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    /* All rules, and these zones alone: all of them take seconds. */
+    (void)snprintf(text, sizeof text,
+                   "awk '/^R/ || /^Z/ { on = /^R/ || "
+                   "$2 ~ /Berlin|New_York|Dublin|Gaza|Casablanca|Nuuk|Kolkata/ } on' "
+                   "/usr/share/zoneinfo/tzdata.zi | PATH=$PATH:/usr/sbin zic -b slim -d %s -",
+                   folder);
+    CU_ASSERT_EQUAL_FATAL(system(text), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(text, sizeof text, "%s/%s", folder, names[i]);
+        expect_as_libc(text);
+    }
+    (void)snprintf(text, sizeof text, "rm -r %s", folder);
+    CU_ASSERT_EQUAL(system(text), 0);
 }
 
 static void test_names_of_no_zone_are_refused(void)
 {
     struct zone zone;
 
-    CU_ASSERT_EQUAL(zone_open(&zone, "Mars/Olympus", 0), ENOENT);
-    CU_ASSERT_EQUAL(zone_open(&zone, "", 0), EINVAL);
-    CU_ASSERT_EQUAL(zone_open(&zone, "/etc/passwd", 0), EINVAL);
-    CU_ASSERT_EQUAL(zone_open(&zone, "../../../etc/passwd", 0), EINVAL);
-    CU_ASSERT_EQUAL(zone_open(&zone, "tzdata.zi", 0), EINVAL);
-    CU_ASSERT_EQUAL(zone_open(&zone, "Europe/Berlin", utc("2400-01-01 00:00:00")), ERANGE);
-    CU_ASSERT_EQUAL(zone_open(&zone, "Asia/Kolkata", utc("2400-01-01 00:00:00")), 0);
-    zone_close(&zone);
+    CU_ASSERT_EQUAL(zone_open(&zone, "Mars/Olympus"), ENOENT);
+    CU_ASSERT_EQUAL(zone_open(&zone, ""), EINVAL);
+    CU_ASSERT_EQUAL(zone_open(&zone, "/etc/passwd"), EINVAL);
+    CU_ASSERT_EQUAL(zone_open(&zone, "../../../etc/passwd"), EINVAL);
+    CU_ASSERT_EQUAL(zone_open(&zone, "tzdata.zi"), EINVAL);
 }
 
 int main(void)
@@ -333,6 +410,9 @@ int main(void)
         { "random lines", test_random_lines_come_as_a_slow_search_finds_them },
         { "tzdata", test_files_of_tzdata_say_what_libc_says },
         { "zone of the host", test_zone_of_the_host_is_that_of_libc },
+        { "rules", test_rules_say_what_libc_says },
+        { "no rules", test_what_is_no_rule_is_refused },
+        { "slim files", test_slim_files_say_what_libc_says },
         { "names of no zone", test_names_of_no_zone_are_refused },
         CU_TEST_INFO_NULL,
     };

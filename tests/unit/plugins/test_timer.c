@@ -261,7 +261,7 @@ static void test_jump_of_years_is_not_counted_beat_by_beat(void)
 
 static void test_clock_that_is_set_back_repeats_no_beat(void)
 {
-    struct weir_kit *kit = source("cron: '0 * * * *'\nzone: UTC\noverlap: true");
+    struct weir_kit *kit = source("cron: '0 0-23 * * *'\nzone: UTC\noverlap: true");
 
     pass(kit, HOUR);
     CU_ASSERT_EQUAL(beats(kit), 1);
@@ -275,6 +275,41 @@ static void test_clock_that_is_set_back_repeats_no_beat(void)
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "clock was set back"));
     pass(kit, HOUR);
     CU_ASSERT_EQUAL(beats(kit), 3);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+/* As cron(8): only lines with a fixed minute and hour wait for what they have had. */
+static void test_line_that_follows_the_clock_goes_on_when_that_is_set_back(void)
+{
+    static const char *const lines[] = { "cron: '* * * * *'", "cron: '*/10 3 * * *'",
+                                         "cron: '0 * * * *'" };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct weir_kit *kit;
+        char args[64];
+
+        (void)snprintf(args, sizeof args, "%s\nzone: UTC\noverlap: true", lines[i]);
+        kit = source(args);
+        pass(kit, 15 * HOUR); /* 04:00 of the next day */
+        jump(kit, -2 * HOUR); /* 02:00 */
+        CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "clock was set back"));
+        size_t before = beats(kit);
+        pass(kit, 2 * HOUR);
+        CU_ASSERT_EQUAL(beats(kit) - before, i == 0 ? 120 : i == 1 ? 6 : 2);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    }
+}
+
+static void test_clock_that_is_corrected_by_seconds_repeats_no_beat(void)
+{
+    struct weir_kit *kit = source("cron: '* * * * *'\nzone: UTC\noverlap: true");
+
+    pass(kit, MINUTE);
+    jump(kit, -2000);
+    pass(kit, MINUTE - 1000);
+    CU_ASSERT_EQUAL(beats(kit), 1);
+    pass(kit, 3000);
+    CU_ASSERT_EQUAL(beats(kit), 2);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -346,7 +381,7 @@ static void test_reload_keeps_a_beat_that_waits_for_its_retry(void)
 
 static void test_reload_after_the_clock_was_set_back_repeats_no_beat(void)
 {
-    static const char *const args = "cron: '0 * * * *'\nzone: UTC\noverlap: true";
+    static const char *const args = "cron: '0 0-23 * * *'\nzone: UTC\noverlap: true";
     struct weir_kit *kit = source(args);
 
     pass(kit, HOUR);
@@ -429,6 +464,9 @@ int main(void)
         { "long without room", test_beat_that_waited_long_for_room_is_not_missed },
         { "jump", test_jump_past_beats_gives_one_or_none },
         { "jump of years", test_jump_of_years_is_not_counted_beat_by_beat },
+        { "line follows the clock",
+          test_line_that_follows_the_clock_goes_on_when_that_is_set_back },
+        { "clock corrected", test_clock_that_is_corrected_by_seconds_repeats_no_beat },
         { "clock set back", test_clock_that_is_set_back_repeats_no_beat },
         { "reload", test_reload_neither_loses_nor_doubles_a_beat },
         { "reload, retry", test_reload_keeps_a_beat_that_waits_for_its_retry },
