@@ -78,7 +78,7 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
 
 bool executor_read_turn(const struct executor *executor, struct turn_note *out)
 {
-    const struct actor *actor = executor->current;
+    const struct actor *actor = atomic_load_explicit(&executor->current, memory_order_relaxed);
     const struct message *message = actor ? actor->current : NULL;
 
     if (!actor || !actor->spec)

@@ -11,6 +11,7 @@
 #include "actor/group.h"
 #include "actor/lifecycle.h"
 #include "actor/port.h"
+#include "actor/relief.h"
 #include "actor/room_queue.h"
 #include "actor/router.h"
 #include "actor/send.h"
@@ -41,6 +42,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     reclaim_init(&runtime->reclaim);
     if (timekeeper_create(runtime, &runtime->reclaim, options->clock, &runtime->timekeeper) != 0)
         goto fail_slots;
+    timekeeper_set_long_turn(runtime->timekeeper, relief_look);
     names_init(&runtime->names);
     events_init(&runtime->events);
     given_up_init(&runtime->given_up);

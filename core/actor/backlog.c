@@ -11,6 +11,7 @@
 #include "actor/unpack.h"
 
 #define NS_PER_MS 1000000u
+#define DEAL_LOOKS 1024u /* messages: of those that stay, so many may precede one that goes */
 
 bool backlog_is_empty(struct actor *actor)
 {
@@ -157,26 +158,27 @@ void backlog_reroute(struct actor *actor)
     actor->front = stays;
 }
 
-/* Whether the next message of the mailbox was sent to the pool, and for one member alone. */
-static bool may_deal_next(const struct actor *actor)
+/* Whether a message of the mailbox was sent to the pool, and for one member alone. */
+static bool may_deal(const struct message *message)
 {
-    const struct message *next = mailbox_peek(&actor->mailbox);
-
-    return next && !(next->public.reserved & (MESSAGE_BOUND | MESSAGE_DIRECT));
+    return !(message->public.reserved &
+             (MESSAGE_BOUND | MESSAGE_DIRECT | MESSAGE_LEASED | MESSAGE_TAKE));
 }
 
-uint32_t backlog_deal(struct actor *actor, uint32_t most,
-                      int (*give)(void *context, struct message *message), void *context)
+uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)
 {
+    struct mailbox_walk walk = { .looks = DEAL_LOOKS };
     uint32_t taken = 0;
 
-    while (taken < most && may_deal_next(actor)) {
-        struct message *message = unpack(actor->executor, mailbox_pop(&actor->mailbox));
+    while (taken < most) {
+        struct message *message = mailbox_take_if(&actor->mailbox, &walk, may_deal);
 
         if (!message)
-            break; /* a sender is linking another one behind it */
+            break;
+        mailbox_return(&actor->mailbox);
         taken++;
-        if (give(context, message) == 0)
+        message = unpack(dealer->executor, message);
+        if (dealer->give(dealer->context, message) == 0)
             continue;
         /* Behind the messages of the front, which are older, and before those of the mailbox. */
         hold_in(actor, &actor->front, message);

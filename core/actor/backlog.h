@@ -32,14 +32,21 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 
+/* Gives messages of one member to others. */
+struct dealer {
+    struct executor *executor; /* of the calling thread */
+    /* Takes the message, and counts it as moved, on 0. */
+    int (*give)(void *context, struct message *message);
+    void *context;
+};
+
 /*
- * Takes up to `most` messages out of the mailbox and passes each to `give`, which takes it, and
- * counts it as moved, on 0. A refused message goes to the front, and the function ends. So does a
- * message that was sent to the actor itself, or is a copy of a broadcast: the messages behind it
- * stay, in order. Returns how many have left the mailbox.
+ * Takes up to `most` messages out of the mailbox, in order, and passes each to the dealer. A
+ * refused message goes to the front, and the function ends. Messages that were sent to the actor
+ * itself or under a lease, and copies of a broadcast, stay, in order. Returns how many have left
+ * the mailbox. Owner's turn, or the holder of its thread in a callback (dispatch/put_offline.h).
  */
-uint32_t backlog_deal(struct actor *actor, uint32_t most,
-                      int (*give)(void *context, struct message *message), void *context);
+uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer);
 
 /* Makes the backlog dead. */
 void backlog_discard(struct actor *actor, enum dead_reason reason, int status);

@@ -8,9 +8,7 @@ void callback_may_block(struct actor *actor)
         return;
     executor_leave_callback(executor);
     executor->blocking = true;
-    /* Relaxed: for the timekeeper, which ignores this thread. */
-    atomic_store_explicit(&executor->where, EXECUTOR_IN_BLOCKING, memory_order_relaxed);
-    reader_offline(&executor->reader);
+    callback_go_offline(executor);
 }
 
 void callback_has_blocked(struct executor *executor)
@@ -21,10 +19,13 @@ void callback_has_blocked(struct executor *executor)
 
 void callback_go_online(struct executor *executor)
 {
+    executor_come_back(executor, EXECUTOR_CALLED_BLOCKING);
     reader_online(&executor->reader);
 }
 
 void callback_go_offline(struct executor *executor)
 {
     reader_offline(&executor->reader);
+    /* Release: see executor_enter_callback. */
+    atomic_store_explicit(&executor->where, EXECUTOR_IN_BLOCKING, memory_order_release);
 }

@@ -34,7 +34,8 @@ static inline void callback_note(struct actor *actor, const struct weir_tag *tag
 {
     struct executor *executor = actor->executor;
 
-    executor->current = actor;
+    /* Relaxed: the timekeeper reads it again when it holds this thread. */
+    atomic_store_explicit(&executor->current, actor, memory_order_relaxed);
     if (executor->noted != actor->spec)
         callback_note_actor(actor);
     executor->note->tag = tag;
@@ -52,7 +53,7 @@ static inline void callback_begin_plain(struct actor *actor, const struct weir_t
 static inline void callback_end_plain(struct executor *executor)
 {
     executor_leave_callback(executor);
-    executor->current = NULL;
+    atomic_store_explicit(&executor->current, NULL, memory_order_relaxed);
     executor->note->inside = false; /* the rest stays, for a later crash that it causes */
 }
 

@@ -52,10 +52,10 @@ __attribute__((noinline)) void credit_unmark(const struct credit *credit, struct
     fullness_end(owner);
 }
 
-void credit_return_now(struct credit *credit, struct actor *actor)
+void credit_return_now(struct credit *credit, struct actor *actor, struct executor *executor)
 {
     if (!credit_any(credit))
         return;
     (void)atomic_fetch_or_explicit(&actor->mailbox.word, 0, memory_order_seq_cst);
-    credit_return(credit, actor, place_member_of(actor), actor->executor);
+    credit_return(credit, actor, place_member_of(actor), executor);
 }

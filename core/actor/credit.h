@@ -42,7 +42,8 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
  */
 void credit_unmark(const struct credit *credit, struct actor *actor);
 
-/* As credit_return, in the middle of a turn: makes the read-modify-write itself. */
-void credit_return_now(struct credit *credit, struct actor *actor);
+/* As credit_return, in the middle of a turn: makes the read-modify-write itself. `executor` is the
+ * calling thread's. */
+void credit_return_now(struct credit *credit, struct actor *actor, struct executor *executor);
 
 #endif

@@ -75,6 +75,9 @@ struct owner_ops {
 
     /* SIGNAL_WORK: its actor may have been asked to give messages to other members. NULL: never. */
     void (*give)(struct place *place);
+    /* Its actor is in a callback that takes long, on a thread that the caller holds: idle members
+     * may get its messages. `executor` is the caller's. NULL: never. */
+    void (*relieve)(struct place *place, struct executor *executor);
 
     /* Decides after too many failures: see enum appeal. NULL: APPEAL_PROGRAM. */
     enum appeal (*appeal)(struct place *place);

@@ -206,7 +206,7 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
         place_awake(actor->place); /* any of these handlers may take long */
     /* A handler that may block must not delay these messages until its end. */
     if (actor->spec->behaviour->flags & WEIR_BLOCKING) {
-        credit_return_now(&context->credit, actor);
+        credit_return_now(&context->credit, actor, actor->executor);
     } else {
         publish(actor, message);
         if (actor->place)

@@ -13,7 +13,8 @@
  * for reclamation (executor_try_put_offline); the thread goes on-line again when the callback
  * returns. The timekeeper writes `put_offline`, makes all threads pass a barrier, and reads
  * `where`; the thread writes `where` and reads `put_offline`. So at least one of them sees the
- * other's write, and a message in the usual case costs no fence.
+ * other's write, and a message in the usual case costs no fence. By the same means the timekeeper
+ * holds a thread in its callback, to act in its place (executor_try_hold).
  */
 #ifndef DISPATCH_EXECUTOR_H
 #define DISPATCH_EXECUTOR_H
@@ -104,14 +105,19 @@ static inline void executor_enter_callback(struct executor *executor)
     atomic_store_explicit(&executor->where, EXECUTOR_IN_CALLBACK, memory_order_release);
 }
 
-/* The owner is back in the runtime, and may read reclaimed memory. */
-static inline void executor_leave_callback(struct executor *executor)
+/* The owner is back in the runtime, at `where`, and may read reclaimed memory. */
+static inline void executor_come_back(struct executor *executor, enum executor_place where)
 {
-    atomic_store_explicit(&executor->where, EXECUTOR_IN_RUNTIME, memory_order_relaxed);
+    atomic_store_explicit(&executor->where, where, memory_order_relaxed);
     /* [X1] The compiler keeps the order; the processor does by the barrier of the timekeeper. */
     atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&executor->put_offline, memory_order_relaxed), false))
         executor_go_online(executor);
+}
+
+static inline void executor_leave_callback(struct executor *executor)
+{
+    executor_come_back(executor, EXECUTOR_IN_RUNTIME);
 }
 
 /* Beats of the timekeeper since this turn began. Owner, in a turn. */

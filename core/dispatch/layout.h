@@ -43,7 +43,8 @@ struct schedulable;
 enum executor_place {
     EXECUTOR_IN_RUNTIME,
     EXECUTOR_IN_CALLBACK,
-    EXECUTOR_IN_BLOCKING, /* callback: the thread goes off-line and on-line by itself */
+    EXECUTOR_IN_BLOCKING,    /* callback: the thread goes off-line and on-line by itself */
+    EXECUTOR_CALLED_BLOCKING /* in the runtime, which such a callback has called */
 };
 
 struct executor {
@@ -81,7 +82,7 @@ struct executor {
     uint32_t budget;  /* messages that a turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
     struct message_list copies; /* for actor/output.c: empty but during an emit */
-    void *current;              /* the running actor: read by the same thread's signal handler */
+    _Atomic(void *) current;    /* the running actor: read by its signal handler, the timekeeper */
     struct note *note;          /* describes it for the crash handler; never NULL */
     const void *noted;          /* the subject of the note; NULL: nothing of this turn yet */
     struct note own_note;       /* used unless the host provides another */

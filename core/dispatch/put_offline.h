@@ -1,12 +1,19 @@
 /*
- * dispatch/put_offline.h - puts a thread off-line for reclamation whose callback takes long.
+ * dispatch/put_offline.h - puts a thread off-line for reclamation whose callback takes long, and
+ * holds it in its callback.
  *
- *             | try | go_online
- *   try       |  X  |     -        X = one thread at a time
- *   go_online |  -  |     X        - = any threads at once
+ * A thread that is held may run plugin code, but when it returns to the runtime it waits until it
+ * is released. Meanwhile the holder may do what the thread may do with the actor whose callback it
+ * is, except for calls into the behaviour.
+ *
+ *              | try .. release | go_online
+ *   try ..     |       X        |     -        X = one thread at a time
+ *   go_online  |       -        |     X        - = any threads at once
  */
 #ifndef DISPATCH_PUT_OFFLINE_H
 #define DISPATCH_PUT_OFFLINE_H
+
+#include <stdbool.h>
 
 struct executor;
 
@@ -16,7 +23,14 @@ struct executor;
  */
 void executor_try_put_offline(struct executor *executor);
 
-/* Undoes executor_try_put_offline. Owner. */
+/*
+ * Holds the thread if it is in a callback, which may be flagged as blocking. False: it is not, or
+ * barrier_everywhere does not work. One thread, not the owner; for a short time.
+ */
+bool executor_try_hold(struct executor *executor);
+void executor_release(struct executor *executor);
+
+/* Undoes executor_try_put_offline, once no thread holds this one. Owner. */
 void executor_go_online(struct executor *executor);
 
 #endif

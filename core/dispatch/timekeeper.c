@@ -34,11 +34,12 @@ struct watched_dispatcher {
 };
 
 struct timekeeper {
-    struct executor executor; /* the thread's: no dispatcher */
-    struct clock pace;        /* const: beats use the real clock, deadlines the executor's */
-    bool can_interrupt;       /* const: barrier_everywhere works */
-    pthread_t thread;         /* start, stop */
-    bool started;             /* start, stop */
+    struct executor executor;        /* the thread's: no dispatcher */
+    struct clock pace;               /* const: beats use the real clock, deadlines the executor's */
+    bool can_interrupt;              /* const: barrier_everywhere works */
+    timekeeper_long_turn *long_turn; /* start; NULL: nothing to do */
+    pthread_t thread;                /* start, stop */
+    bool started;                    /* start, stop */
 
     /* the thread's */
     uint64_t next_beat_ns;
@@ -110,6 +111,11 @@ void timekeeper_destroy(struct timekeeper *timekeeper)
     free(timekeeper);
 }
 
+void timekeeper_set_long_turn(struct timekeeper *timekeeper, timekeeper_long_turn *long_turn)
+{
+    timekeeper->long_turn = long_turn;
+}
+
 void timekeeper_set_spare_after(struct timekeeper *timekeeper, uint32_t ms)
 {
     /* Relaxed: a changed value counts from some later beat. */
@@ -152,7 +158,9 @@ static uint32_t count_beats(struct watched_dispatcher *watched, uint32_t index)
 static bool may_block(struct executor *executor)
 {
     /* Relaxed: a late check is repeated at the next beat. */
-    return atomic_load_explicit(&executor->where, memory_order_relaxed) == EXECUTOR_IN_BLOCKING;
+    uint32_t where = atomic_load_explicit(&executor->where, memory_order_relaxed);
+
+    return where == EXECUTOR_IN_BLOCKING || where == EXECUTOR_CALLED_BLOCKING;
 }
 
 /* Looks at one thread; true when it is stuck. Sets *waits when there is work for the others. */
@@ -166,6 +174,8 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
     *waits |= theft_has_waited(&watched->sights[index].seen, executor);
     if (beats == 0)
         return false;
+    if (timekeeper->long_turn)
+        timekeeper->long_turn(executor, &timekeeper->executor);
     *waits |= theft_raid(executor) > 0;
     if (beats % HOLD_BEATS == 0)
         let_memory_go(timekeeper, executor);

@@ -7,13 +7,15 @@
  *    and the global queue before their next turn: a busy thread reads no clock for that;
  *  - it hands the run queue of a thread that is in the same turn as at the last beat to the others,
  *    and wakes one of them when something has waited in a queue since the last beat;
+ *  - for each such turn it calls `long_turn`, which may act in the place of the running actor;
  *  - a turn that has lasted for HOLD_BEATS no longer holds up the reclamation of memory, as long as
  *    its callback makes no call into the host (see executor.h, *Where a thread is*);
  *  - a turn that has lasted for `spare_after_ms` makes its thread *stuck*: a spare thread takes the
  *    place, until the turn ends. Callbacks that are flagged as blocking are never stuck.
  * When all threads sleep, the timekeeper sleeps until the next deadline, or until a thread wakes.
  *
- * Life: create, watch .. , start, stop, destroy. The dispatchers stay until after stop.
+ * Life: create, set_long_turn, watch .. , start, stop, destroy. The dispatchers stay until after
+ * stop.
  *
  *                       | start stop | watch | set look
  *   start stop          |     X      |   X   |    -          X = one thread at a time
@@ -38,6 +40,12 @@ int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock
 
 /* Watches `dispatcher` from now on. WEIR_ENOMEM, also past TIMEKEEPER_DISPATCHERS_MAX. */
 int timekeeper_watch(struct timekeeper *timekeeper, struct dispatcher *dispatcher);
+
+/* Called at each beat that finds the thread `slow` in the same turn as the last beat did, on the
+ * timekeeper's thread, whose executor is `by` and off-line for reclamation. */
+typedef void timekeeper_long_turn(struct executor *slow, struct executor *by);
+
+void timekeeper_set_long_turn(struct timekeeper *timekeeper, timekeeper_long_turn *long_turn);
 
 /* Starts the thread; a second call does nothing. WEIR_ENOMEM. */
 int timekeeper_start(struct timekeeper *timekeeper);

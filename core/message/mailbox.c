@@ -342,21 +342,84 @@ struct message *mailbox_take_linked(struct mailbox *mailbox)
     return message;
 }
 
+/* Takes a message that is last, behind one that stays. False: a sender is linking behind it. */
+static bool unlink_last_behind(struct mailbox *mailbox, struct message *previous,
+                               struct message *last)
+{
+    struct message *expected = last;
+    struct message *next;
+
+    atomic_store_explicit(&previous->next, NULL, memory_order_relaxed);
+    /* [M6] as in unlink_last: a sender that finds `previous` writes its link after our store. */
+    if (atomic_compare_exchange_strong_explicit(&mailbox->tail, &expected, previous,
+                                                memory_order_acq_rel, memory_order_relaxed))
+        return true;
+    next = atomic_load_explicit(&last->next, memory_order_acquire);
+    atomic_store_explicit(&previous->next, next ? next : last, memory_order_relaxed);
+    return next != NULL;
+}
+
+/* Takes `message`, which follows the message that the walk has passed. A link that exists is
+ * written by no sender any more. */
+static bool unlink_behind(struct mailbox *mailbox, struct message *previous,
+                          struct message *message)
+{
+    struct message *next = atomic_load_explicit(&message->next, memory_order_acquire);
+
+    if (!next)
+        return unlink_last_behind(mailbox, previous, message);
+    atomic_store_explicit(&previous->next, next, memory_order_relaxed);
+    return true;
+}
+
+/* The message at the position of the walk, which it takes or passes; NULL: none is linked. */
+static struct message *look_at_next(struct mailbox *mailbox, struct mailbox_walk *walk,
+                                    bool (*may)(const struct message *message), bool *out_taken)
+{
+    _Atomic(struct message *) *link = walk->passed ? &walk->passed->next : &mailbox->first;
+    /* [M4] acquires the message. */
+    struct message *message = atomic_load_explicit(link, memory_order_acquire);
+
+    *out_taken = message && may(message);
+    if (*out_taken && walk->passed)
+        return unlink_behind(mailbox, walk->passed, message) ? message : NULL;
+    if (*out_taken)
+        return mailbox_take_linked(mailbox);
+    if (message)
+        walk->passed = message;
+    return message;
+}
+
+struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk,
+                                bool (*may)(const struct message *message))
+{
+    /* Relaxed: see [M8]. */
+    struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
+
+    if (message && !walk->passed_waker) {
+        if (may(message))
+            return mailbox_take(mailbox);
+        walk->passed_waker = true;
+    }
+    while (walk->looks > 0) {
+        bool taken;
+
+        walk->looks--;
+        message = look_at_next(mailbox, walk, may, &taken);
+        if (message && taken)
+            mailbox_count_taken(mailbox, message);
+        if (!message || taken)
+            return message;
+    }
+    return NULL;
+}
+
 uint32_t mailbox_batch(struct mailbox *mailbox)
 {
     /* Relaxed: a changed limit counts from when it is seen. */
     uint32_t quarter = atomic_load_explicit(&mailbox->limit, memory_order_relaxed) / 4;
 
     return quarter == 0 ? 1 : quarter < BATCH_MAX ? quarter : BATCH_MAX;
-}
-
-const struct message *mailbox_peek(const struct mailbox *mailbox)
-{
-    /* Relaxed: see [M8]. */
-    const struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
-
-    /* [M4] acquires the message. */
-    return message ? message : atomic_load_explicit(&mailbox->first, memory_order_acquire);
 }
 
 struct message *mailbox_pop(struct mailbox *mailbox)

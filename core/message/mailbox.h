@@ -120,12 +120,21 @@ static inline void mailbox_return(struct mailbox *mailbox)
                           memory_order_release);
 }
 
+/* A walk over the messages that wait, from the first one. */
+struct mailbox_walk {
+    struct message *passed; /* the last linked message that stays; NULL: none */
+    bool passed_waker;      /* the waker stays */
+    uint32_t looks;         /* messages that the walk may still look at */
+};
+
+/* As mailbox_take, for the first message from the walk's position on for which `may` is true; the
+ * messages before it stay, in order. */
+struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk,
+                                bool (*may)(const struct message *message));
+
 /* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,
  * which means that it returns each place at once. */
 uint32_t mailbox_batch(struct mailbox *mailbox);
-
-/* The message that mailbox_take would return. Borrowed until then; the owner alone. */
-const struct message *mailbox_peek(const struct mailbox *mailbox);
 
 /* mailbox_take, and mailbox_return. */
 struct message *mailbox_pop(struct mailbox *mailbox);
@@ -207,6 +216,18 @@ static inline uint32_t mailbox_serial(uint64_t word)
 struct message *mailbox_take_linked(struct mailbox *mailbox);
 void mailbox_unweigh(struct mailbox *mailbox, struct message *message);
 
+/* Another part of it: counts a message that has left the queue. */
+static inline void mailbox_count_taken(struct mailbox *mailbox, struct message *message)
+{
+    if (__builtin_expect(message->public.reserved & MESSAGE_WEIGHED, false))
+        mailbox_unweigh(mailbox, message);
+    /* Release: a reader that sees the count sees that the message was admitted. Relaxed load: only
+     * the owner writes it. */
+    atomic_store_explicit(&mailbox->taken,
+                          atomic_load_explicit(&mailbox->taken, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
 static inline struct message *mailbox_take(struct mailbox *mailbox)
 {
     /* [M8] Relaxed: this turn was scheduled by the sender that has put it there. */
@@ -222,13 +243,7 @@ static inline struct message *mailbox_take(struct mailbox *mailbox)
         if (!message)
             return NULL;
     }
-    if (__builtin_expect(message->public.reserved & MESSAGE_WEIGHED, false))
-        mailbox_unweigh(mailbox, message);
-    /* Release: a reader that sees the count sees that the message was admitted. Relaxed load: only
-     * the owner writes it. */
-    atomic_store_explicit(&mailbox->taken,
-                          atomic_load_explicit(&mailbox->taken, memory_order_relaxed) + 1,
-                          memory_order_release);
+    mailbox_count_taken(mailbox, message);
     return message;
 }
 

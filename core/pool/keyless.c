@@ -22,7 +22,7 @@ static bool is_news(struct pool *pool, const struct actor *sender)
 
 void keyless_log(struct pool *pool, const struct executor *executor)
 {
-    const struct actor *sender = executor->current;
+    const struct actor *sender = atomic_load_explicit(&executor->current, memory_order_relaxed);
 
     if (!is_news(pool, sender))
         return;

@@ -207,6 +207,7 @@ const struct owner_ops pool_owner_ops = {
     .keeps = pulling_keeps,
     .discard = discard,
     .give = rebalance_give,
+    .relieve = rebalance_relieve,
     .appeal = escalation_appeal,
     .escalate = escalation_raise,
     .restart = renewal_begin,

@@ -9,6 +9,7 @@
 #include "pool/route_ops.h"
 
 #define REBALANCE_LOOKS 64u /* members that a worker compares itself with: a cache line each */
+#define RELIEF_MAX 512u     /* messages at a time: the callback that ends meanwhile waits */
 #define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
 
 /* --- requests ------------------------------------------------------------------------------- */
@@ -92,6 +93,7 @@ void rebalance_left_locked(struct pool *pool, struct place *place, struct execut
 /* One worker gives messages to members. */
 struct deal {
     struct actor *actor;
+    struct executor *executor; /* of the calling thread */
     const struct members *members;
     uint32_t first; /* index of the first member that it compares itself with; they form a circle */
     uint32_t looks; /* number of these members */
@@ -170,7 +172,7 @@ static int hand_over(const struct deal *deal, const struct member *member, struc
     int status;
 
     lock_acquire(&pool->lock);
-    status = deliver(member->actor, member->serial, deal->actor->executor, message);
+    status = deliver(member->actor, member->serial, deal->executor, message);
     if (status == 0)
         settle_moved(deal->actor);
     lock_release(&pool->lock);
@@ -203,26 +205,93 @@ static int give(void *context, struct message *message)
     return give_below_limit(deal, message);
 }
 
-void rebalance_give(struct place *place)
+static void give_away(struct deal *deal, uint32_t count)
+{
+    const struct dealer dealer = { .executor = deal->executor, .give = give, .context = deal };
+    struct credit credit = { .places = backlog_deal(deal->actor, count, &dealer) };
+
+    credit_return_now(&credit, deal->actor, deal->executor);
+}
+
+static struct deal deal_of(const struct place *place, struct executor *executor)
 {
     struct pool *pool = pool_of_place(place);
+
+    return (struct deal){
+        .actor = place->actor,
+        .executor = executor,
+        /* [P1] pairs with members_publish. */
+        .members = atomic_load_explicit(&pool->members, memory_order_acquire),
+    };
+}
+
+void rebalance_give(struct place *place)
+{
     struct actor *actor = place->actor;
-    /* [P1] pairs with members_publish. */
-    struct deal deal = { .actor = actor,
-                         .members = atomic_load_explicit(&pool->members, memory_order_acquire) };
-    struct credit credit = { 0 };
+    struct deal deal = deal_of(place, actor->executor);
     uint32_t surplus;
 
     /* Relaxed: the signal has published it. */
     if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
         return;
     atomic_store_explicit(&place->gives, false, memory_order_relaxed);
-    if (actor->leaving || !shares(pool) || deal.members->count < 2)
+    if (actor->leaving || !shares(pool_of_place(place)) || deal.members->count < 2)
         return;
     choose(&deal, place);
     surplus = surplus_of(&deal);
-    if (surplus == 0)
+    if (surplus > 0)
+        give_away(&deal, surplus);
+}
+
+/* --- for a worker whose callback takes long ------------------------------------------------- */
+
+/* Counts the idle ones among some members, which are others at each call. */
+static void find_idle(struct deal *deal)
+{
+    deal->looks = deal->members->count < REBALANCE_LOOKS ? deal->members->count : REBALANCE_LOOKS;
+    deal->first = (uint32_t)(executor_random(deal->executor) % deal->members->count);
+    for (uint32_t i = 0; i < deal->looks; i++) {
+        const struct member *member = member_at(deal, i);
+
+        deal->idle += may_get(deal, member) && mailbox_is_idle(&member->actor->mailbox);
+    }
+}
+
+/* A worker that leaves gives to members of its own spec only, and nothing that is discarded. */
+static bool leaver_gives_locked(const struct pool *pool, const struct place *place)
+{
+    return place->made_of == pool->spec && pool->settings.remove.mode != WEIR_REMOVE_DISCARD;
+}
+
+static bool may_be_relieved(struct place *place)
+{
+    struct pool *pool = pool_of_place(place);
+    bool may;
+
+    if (!shares(pool))
+        return false;
+    lock_acquire(&pool->lock);
+    may = place->standing == PLACE_MEMBER || leaver_gives_locked(pool, place);
+    lock_release(&pool->lock);
+    return may;
+}
+
+void rebalance_relieve(struct place *place, struct executor *executor)
+{
+    struct deal deal = deal_of(place, executor);
+    uint32_t waiting = mailbox_waiting(&place->actor->mailbox);
+    uint32_t surplus;
+
+    if (deal.members->count == 0 || !may_be_relieved(place))
         return;
-    credit.places = backlog_deal(actor, surplus, give, &deal);
-    credit_return_now(&credit, actor);
+    find_idle(&deal);
+    if (deal.idle == 0)
+        return;
+    /* As many as each idle one gets stay; the message in hand is one more. */
+    surplus = waiting - waiting / (deal.idle + 1);
+    if (surplus > RELIEF_MAX)
+        surplus = RELIEF_MAX;
+    deal.level = (surplus + deal.idle - 1) / deal.idle;
+    deal.limit = 1;
+    give_away(&deal, surplus);
 }

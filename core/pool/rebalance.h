@@ -5,9 +5,11 @@
  * When workers that growth has made are open, the pool asks each member whose mailbox is not empty.
  * A member that was asked gives at its next message boundary, in its own turn: it takes messages
  * from the head of its mailbox, in order, and gives them to idle members, then to the others in
- * turn, until it has no more than they have. It stops at a message that was sent to the member
- * itself, or that is a copy of a broadcast. Pools that route by hash, broadcast or pull do not
- * share.
+ * turn, until it has no more than they have. A message stays that was sent to the member itself,
+ * or that is a copy of a broadcast. Pools that route by hash, broadcast or pull do not share.
+ *
+ * A member whose callback takes long reaches no boundary. While another member is idle, the
+ * timekeeper gives in its place, at each beat (actor/relief.h).
  *
  * Cost: a pool asks once for each sixteenth of its size that has opened, and when all have tried; a
  * member looks at REBALANCE_LOOKS others.
@@ -44,5 +46,9 @@ void rebalance_ask_locked(struct pool *pool, struct executor *executor);
 
 /* In the turn of the place's worker, which may have been asked. As `give` of struct owner_ops. */
 void rebalance_give(struct place *place);
+
+/* Gives messages of the place's worker, whose callback takes long, to idle members. As `relieve`
+ * of struct owner_ops. */
+void rebalance_relieve(struct place *place, struct executor *executor);
 
 #endif
