@@ -46,7 +46,8 @@ void dispatcher_look(struct dispatcher *dispatcher, struct dispatcher_figures *o
         .threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed),
         .policy = dispatcher_policy_of(dispatcher),
         .stuck = atomic_load_explicit(&dispatcher->stuck, memory_order_relaxed),
-        .spares = atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
+        .spares = atomic_load_explicit(&dispatcher->spares, memory_order_relaxed) +
+                  dispatcher_extras(dispatcher),
         .turns = dispatcher_turns(dispatcher),
     };
     if (!dispatcher_try_name(dispatcher, out->name))

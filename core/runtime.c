@@ -10,6 +10,7 @@
 #include "actor/external_request.h"
 #include "actor/group.h"
 #include "actor/lifecycle.h"
+#include "actor/party.h"
 #include "actor/port.h"
 #include "actor/relief.h"
 #include "actor/room_queue.h"
@@ -119,6 +120,7 @@ static int create_dispatcher(struct runtime *runtime, const char *name, uint32_t
         .stir_context = runtime->options.stir_context,
         .stuck = runtime->options.stuck,
         .stuck_context = runtime->options.stuck_context,
+        .party = actor_party,
     };
     struct dispatcher *dispatcher = NULL;
     uint32_t count = atomic_load_explicit(&runtime->dispatcher_count, memory_order_relaxed);

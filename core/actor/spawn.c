@@ -5,6 +5,7 @@
 #include "actor/lifecycle.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
+#include "dispatch/shares.h"
 
 /* Zeroes everything after the mailbox, and gives the slot its next PID. */
 static void clear(struct actor *actor, uint32_t serial)
@@ -40,6 +41,8 @@ int actor_create(struct runtime *runtime, struct executor *executor,
     if (options->bytes_limit)
         mailbox_set_bytes_limit(&actor->mailbox, options->bytes_limit);
     dispatcher_begin_user(actor->dispatcher, executor);
+    if (actor->spec && actor->spec->behaviour->flags & WEIR_BLOCKING)
+        shares_set_on(actor->dispatcher);
     *out = actor;
     return 0;
 }

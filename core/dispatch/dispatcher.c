@@ -8,6 +8,7 @@
 #include <weir/status.h>
 
 #include "dispatch/doze.h"
+#include "dispatch/shares.h"
 #include "dispatch/wake.h"
 
 static bool is_power_of_two(uint32_t n)
@@ -40,6 +41,8 @@ void dispatcher_set_policy(struct dispatcher *dispatcher, const struct dispatche
     /* Relaxed: a changed policy is in effect from one of the next turns on. */
     atomic_store_explicit(&dispatcher->budget, policy->budget ? policy->budget : DISPATCHER_BUDGET,
                           memory_order_relaxed);
+    if (policy->budget == 1)
+        shares_set_on(dispatcher);
 }
 
 struct dispatcher_policy dispatcher_policy_of(const struct dispatcher *dispatcher)
@@ -62,14 +65,17 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     global_queue_init(&dispatcher->global);
     timers_init(&dispatcher->timers);
     idle_init(&dispatcher->idle, searchers_of(options->threads));
+    share_list_init(&dispatcher->shares);
     atomic_init(&dispatcher->slot_count, 0);
     atomic_init(&dispatcher->thread_count, options->threads);
+    atomic_init(&dispatcher->regular, options->threads);
+    atomic_init(&dispatcher->wanted, options->threads);
+    atomic_init(&dispatcher->divides, false);
     atomic_init(&dispatcher->running, 0);
     atomic_init(&dispatcher->users_begun, 0);
     atomic_init(&dispatcher->users_ended, 0);
     dispatcher_set_policy(dispatcher, &options->policy);
     atomic_init(&dispatcher->stopping, false);
-    dispatcher->wanted = options->threads;
     atomic_init(&dispatcher->beat, 0);
     atomic_init(&dispatcher->stuck, 0);
     atomic_init(&dispatcher->spares, 0);
@@ -274,15 +280,23 @@ static uint32_t spares_of(uint32_t wanted, uint32_t spares)
     return spares > IDLE_THREADS_MAX - wanted ? IDLE_THREADS_MAX - wanted : spares;
 }
 
-static int change_locked(struct dispatcher *dispatcher, uint32_t wanted, uint32_t spares)
+/* The wished number of extra threads, as far as there may be so many threads. */
+static int change_locked(struct dispatcher *dispatcher, uint32_t wanted, uint32_t spares,
+                         uint32_t extras)
 {
+    uint32_t regular;
     int status;
 
     spares = spares_of(wanted, spares);
-    status = change_count_locked(dispatcher, wanted + spares);
+    regular = wanted + spares;
+    if (extras > IDLE_THREADS_MAX - regular)
+        extras = IDLE_THREADS_MAX - regular;
+    status = change_count_locked(dispatcher, regular + extras);
     if (status != 0)
         return status;
-    dispatcher->wanted = wanted;
+    /* Relaxed: they count from one of the next turns on. */
+    atomic_store_explicit(&dispatcher->regular, regular, memory_order_relaxed);
+    atomic_store_explicit(&dispatcher->wanted, wanted, memory_order_relaxed);
     atomic_store_explicit(&dispatcher->spares, spares, memory_order_relaxed);
     return 0;
 }
@@ -295,9 +309,21 @@ int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
         return WEIR_EINVALID;
     lock_acquire(&dispatcher->lock);
     status = change_locked(dispatcher, threads,
-                           atomic_load_explicit(&dispatcher->spares, memory_order_relaxed));
+                           atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
+                           dispatcher_extras(dispatcher));
     lock_release(&dispatcher->lock);
     return status;
+}
+
+/* Without memory for a thread the present ones go on, and the next change of the number tries
+ * again. */
+static void change_by_timekeeper_locked(struct dispatcher *dispatcher, uint32_t spares,
+                                        uint32_t extras)
+{
+    if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
+        (void)change_locked(dispatcher,
+                            atomic_load_explicit(&dispatcher->wanted, memory_order_relaxed), spares,
+                            extras);
 }
 
 void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
@@ -307,13 +333,18 @@ void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)
     uint32_t before = atomic_exchange_explicit(&dispatcher->stuck, stuck, memory_order_relaxed);
 
     lock_acquire(&dispatcher->lock);
-    /* Without memory for a thread the present ones go on, and the next change of the number tries
-     * again. */
-    if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
-        (void)change_locked(dispatcher, dispatcher->wanted, budget > 1 ? stuck : 0);
+    change_by_timekeeper_locked(dispatcher, budget > 1 ? stuck : 0, dispatcher_extras(dispatcher));
     lock_release(&dispatcher->lock);
     if (stuck > before && dispatcher->options.stuck)
         dispatcher->options.stuck(dispatcher->options.stuck_context, dispatcher->name, stuck);
+}
+
+void dispatcher_set_extras(struct dispatcher *dispatcher, uint32_t extras)
+{
+    lock_acquire(&dispatcher->lock);
+    change_by_timekeeper_locked(
+        dispatcher, atomic_load_explicit(&dispatcher->spares, memory_order_relaxed), extras);
+    lock_release(&dispatcher->lock);
 }
 
 bool dispatcher_try_signal(struct dispatcher *dispatcher, uint32_t index, int number, void *value)
@@ -425,6 +456,7 @@ void dispatcher_destroy(struct dispatcher *dispatcher)
         free(dispatcher->executors[i]);
     }
     global_queue_finish(&dispatcher->global);
+    share_list_finish(&dispatcher->shares);
     timers_finish(&dispatcher->timers);
     lock_finish(&dispatcher->lock);
     free(dispatcher);

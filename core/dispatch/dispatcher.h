@@ -7,7 +7,8 @@
  *
  * A turn that takes too long delays other actors only for a moment: the timekeeper hands the queued
  * work of its thread to the others, and starts a spare thread in its place if the program allows it
- * (timekeeper.h). There are never more spares than threads.
+ * (timekeeper.h). There are never more spares than threads. On a dispatcher for blocking work extra
+ * threads serve pools that find none (shares.h).
  *
  * The number of threads can change at run time. Each has an executor, which is never freed, since
  * other threads look into its queues at any time. A thread whose index is not below `thread_count`
@@ -34,6 +35,9 @@ int dispatcher_start(struct dispatcher *dispatcher);
  * more than there are threads, and none where the budget is 1: callbacks there are meant to block.
  */
 void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck);
+
+/* For the timekeeper: so many extra threads should work, see shares.h. */
+void dispatcher_set_extras(struct dispatcher *dispatcher, uint32_t extras);
 
 /* Count an actor that runs here, and its end. On the thread of `executor`. */
 void dispatcher_begin_user(struct dispatcher *dispatcher, struct executor *executor);

@@ -10,16 +10,16 @@
 #include "dispatch/layout.h"
 #include "dispatch/rest.h"
 #include "dispatch/schedulable.h"
+#include "dispatch/shares.h"
 #include "dispatch/theft.h"
 #include "dispatch/wake.h"
 
 #define GLOBAL_INTERVAL 61 /* prime, so that it falls in step with nothing (Go, tokio) */
 #define GLOBAL_BATCH 16    /* taken at once: one lock for this many turns */
-#define SPAWNED_RUNS_MAX                                                                           \
-    4                    /* then an older actor runs: the spawned ones may wait for their parent */
-#define LIFO_RUNS_MAX 16 /* then the ring has its turn: a pair cannot starve it */
-#define SEARCH_ROUNDS 64 /* about 30 us of looking, more than a wake-up costs */
-#define AGE_INTERVAL 17  /* searches between two moves of the oldest spawned actor: 1037 takes */
+#define SPAWNED_RUNS_MAX 4 /* then an older actor runs: these may wait for their parent */
+#define LIFO_RUNS_MAX 16   /* then the ring has its turn: a pair cannot starve it */
+#define SEARCH_ROUNDS 64   /* about 30 us of looking, more than a wake-up costs */
+#define AGE_INTERVAL 17    /* searches between two moves of the oldest spawned actor: 1037 takes */
 
 /* An outside thread has no beats. */
 static uint32_t present_beat(const struct executor *executor)
@@ -305,7 +305,8 @@ static struct schedulable *look_for_work(struct executor *executor)
     if (taken)
         return taken;
     theft_judge(executor);
-    return theft_try(executor, (uint32_t)executor_random(executor));
+    taken = theft_try(executor, (uint32_t)executor_random(executor));
+    return taken ? taken : shares_take(executor);
 }
 
 /* Searches repeatedly for a short time. The caller counts as searching. */
@@ -339,14 +340,15 @@ static bool is_global_for(const struct executor *executor)
 
 static bool anything_to_do(struct executor *executor)
 {
-    return is_to_end(executor) || is_global_for(executor) ||
+    return is_to_end(executor) || is_global_for(executor) || shares_wait_for(executor) ||
            theft_is_work_waiting(executor->dispatcher);
 }
 
 /* Wakes the next thread when there is work for it. */
 static void notify_of_more(struct dispatcher *dispatcher)
 {
-    if (global_queue_count(&dispatcher->global) > 0 || theft_is_work_waiting(dispatcher))
+    if (global_queue_count(&dispatcher->global) > 0 || shares_any_wait(dispatcher) ||
+        theft_is_work_waiting(dispatcher))
         wake_any(dispatcher);
 }
 
@@ -432,11 +434,16 @@ static inline void run_turn(struct executor *executor, struct schedulable *sched
     uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_relaxed);
     enum turn turn;
 
+    if (__builtin_expect(dispatcher_divides(executor->dispatcher), false) &&
+        !shares_begin(executor, schedulable))
+        return;
     /* [L2] Release: the actor has left the slot for the next one. */
     atomic_store_explicit(&executor->turns, turns + 1, memory_order_release);
     turn = schedulable->run(schedulable, executor);
     /* [L2] before the next load of `raided`. */
     atomic_store_explicit(&executor->turns, turns + 2, memory_order_relaxed);
+    if (__builtin_expect(executor->share != NULL, false))
+        shares_end(executor);
     if (executor->gave_way || futility_is_any(&executor->futility))
         count_refusal(executor);
     if (turn == TURN_AGAIN)
@@ -485,7 +492,7 @@ __attribute__((noinline)) static struct schedulable *find_next(struct executor *
             break;
         if (!searching)
             searching = idle_try_search(&dispatcher->idle);
-        if (searching)
+        if (searching || shares_wait_for(executor))
             taken = search(executor);
         if (!taken && !is_to_end(executor)) {
             park(executor, searching);

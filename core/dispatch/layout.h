@@ -22,6 +22,7 @@
 #include "dispatch/pace.h"
 #include "dispatch/reclaim.h"
 #include "dispatch/ring.h"
+#include "dispatch/share_list.h"
 #include "dispatch/spawn_deque.h"
 #include "dispatch/stock.h"
 #include "dispatch/theft_note.h"
@@ -76,10 +77,12 @@ struct executor {
     uint64_t theft_ns; /* the mean time of its thefts, from the clock of the search on */
     uint64_t handled;  /* by its actors: messages, and other steps; each turn at least one */
     struct futility futility;
-    bool gave_way;    /* the turn; see executor_give_way */
-    bool stands_back; /* left its work to the others: sleeps although it waits */
-    bool blocking;    /* the turn may block: hand work to others at once */
-    uint32_t budget;  /* messages that a turn may handle; see executor_give_way */
+    bool gave_way;       /* the turn; see executor_give_way */
+    bool stands_back;    /* left its work to the others: sleeps although it waits */
+    bool blocking;       /* the turn may block: hand work to others at once */
+    bool is_extra;       /* the turn is counted as one of an extra thread: see shares.h */
+    struct share *share; /* in which the turn is counted; NULL: in none */
+    uint32_t budget;     /* messages that a turn may handle; see executor_give_way */
     uint32_t rounds[EXECUTOR_ROUNDS];
     struct message_list copies; /* for actor/output.c: empty but during an emit */
     _Atomic(void *) current;    /* the running actor: read by its signal handler, the timekeeper */
@@ -131,6 +134,9 @@ struct dispatcher_options {
     /* More threads are stuck than before (timekeeper.h). On the timekeeper's thread; or NULL. */
     void (*stuck)(void *context, const char *name, uint32_t threads);
     void *stuck_context;
+    /* The party of a schedulable that is about to run, see shares.h: any pointer, which is only
+     * compared. NULL: each is a party by itself. */
+    const void *(*party)(const struct schedulable *schedulable);
 };
 
 struct dispatcher {
@@ -140,7 +146,10 @@ struct dispatcher {
 
     /* Written seldom, read by all threads. */
     alignas(64) _Atomic uint32_t slot_count; /* number of executors; under lock, never decreases */
-    _Atomic uint32_t thread_count;           /* wanted, and spares; written under lock */
+    _Atomic uint32_t thread_count;           /* regular, and extra ones; written under lock */
+    _Atomic uint32_t regular;                /* wanted, and spares; written under lock */
+    _Atomic uint32_t wanted;                 /* threads of the file; written under lock */
+    _Atomic bool divides;                    /* its threads among parties: see shares.h; set once */
     _Atomic uint32_t running; /* threads that have not left; by starting and leaving threads */
     _Atomic uint32_t budget;  /* of the policy: see dispatcher_set_policy */
     _Atomic bool stopping;
@@ -154,6 +163,7 @@ struct dispatcher {
     alignas(64) struct global_queue global;
     alignas(64) struct timers timers;
     alignas(64) struct idle idle;
+    alignas(64) struct share_list shares;
 
     /* By the timekeeper. */
     alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
@@ -161,8 +171,7 @@ struct dispatcher {
     _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
 
     alignas(64) struct lock lock;
-    uint32_t wanted; /* lock: threads, without spares */
-    bool started;    /* lock */
+    bool started; /* lock */
 };
 
 static inline struct executor *dispatcher_executor(struct dispatcher *dispatcher, uint32_t index)
@@ -176,6 +185,22 @@ static inline bool dispatcher_others_run(struct dispatcher *dispatcher, uint32_t
 {
     return idle_parked_count(&dispatcher->idle) + own <
            atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
+}
+
+/* True when it divides its threads among parties. Relaxed: see shares_set_on. */
+static inline bool dispatcher_divides(const struct dispatcher *dispatcher)
+{
+    return atomic_load_explicit(&dispatcher->divides, memory_order_relaxed);
+}
+
+/* Threads that serve parties which have no other one: see shares.h. By the threads that change the
+ * number, or for figures. */
+static inline uint32_t dispatcher_extras(const struct dispatcher *dispatcher)
+{
+    uint32_t threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    uint32_t regular = atomic_load_explicit(&dispatcher->regular, memory_order_relaxed);
+
+    return threads > regular ? threads - regular : 0;
 }
 
 /* [E1] acquire pairs with the release in make_executor: the pointers below the count are set. */

@@ -182,6 +182,36 @@ static bool look_at_thread(struct timekeeper *timekeeper, struct watched_dispatc
     return spare_after > 0 && beats >= spare_after * BEATS_PER_MS && !may_block(executor);
 }
 
+/* True when all threads below `count` have been in the same turn for some time. */
+static bool are_in_long_turns(const struct watched_dispatcher *watched, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (watched->sights[i].beats < HOLD_BEATS)
+            return false;
+    return true;
+}
+
+/* The number of extra threads: one more when none is left for what waits; none when a regular
+ * thread is free. */
+static uint32_t wanted_extras(const struct watched_dispatcher *watched)
+{
+    struct dispatcher *dispatcher = watched->dispatcher;
+    /* Relaxed: a changed number counts from the next beat. */
+    uint32_t regular = atomic_load_explicit(&dispatcher->regular, memory_order_relaxed);
+    uint32_t extras = dispatcher_extras(dispatcher);
+
+    if (!dispatcher_divides(dispatcher) || regular == 0 || !are_in_long_turns(watched, regular))
+        return 0;
+    return extras + (global_queue_count(&dispatcher->global) > 0 &&
+                     are_in_long_turns(watched, regular + extras));
+}
+
+static void report_extras(struct watched_dispatcher *watched, uint32_t extras)
+{
+    if (extras != dispatcher_extras(watched->dispatcher))
+        dispatcher_set_extras(watched->dispatcher, extras);
+}
+
 static void report_stuck(struct watched_dispatcher *watched, uint32_t stuck)
 {
     if (stuck == watched->stuck)
@@ -208,17 +238,19 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     bool has_run = turns != watched->turns;
     bool waits = global_queue_count(&dispatcher->global) > 0;
     /* Relaxed: a changed number counts from the next beat. Threads beyond it are to leave. */
-    uint32_t threads = atomic_load_explicit(&dispatcher->thread_count, memory_order_relaxed);
+    uint32_t threads = atomic_load_explicit(&dispatcher->regular, memory_order_relaxed);
     uint32_t stuck = 0;
 
     watched->turns = turns;
     if (!has_run && !dispatcher_others_run(dispatcher, 0)) {
         report_stuck(watched, 0);
+        report_extras(watched, 0);
         return false;
     }
     for (uint32_t i = 0, count = dispatcher_slot_count(dispatcher); i < count; i++)
         stuck += look_at_thread(timekeeper, watched, i, &waits) && i < threads;
     report_stuck(watched, stuck);
+    report_extras(watched, wanted_extras(watched));
     tick(dispatcher);
     if (waits)
         wake_any(dispatcher);

@@ -255,7 +255,7 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
                        "Threads in a callback that takes longer than host.turn_warning.");
     fprintf(stream, "weir_threads_stuck %" PRIu32 "\n", stuck_look(overview).stuck);
     metric_lines_begin(stream, "weir_threads_spare", "gauge",
-                       "Spare threads that work in their place.");
+                       "Threads that work in their place, or for pools that find none.");
     fprintf(stream, "weir_threads_spare %" PRIu32 "\n", stuck_look(overview).spares);
     metric_lines_begin(stream, "weir_build_info", "gauge", "1; the version of this host.");
     fprintf(stream, "weir_build_info{version=\"%s\",abi=\"%d.%d\"} 1\n", overview->version,

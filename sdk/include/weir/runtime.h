@@ -19,7 +19,9 @@
  *     weir_runtime_destroy(runtime);
  *
  * The library has no global state: a program may have several runtimes. Each runtime has the
- * threads that the options and weir_runtime_add_dispatcher ask for, and one more for timers. The
+ * threads that the options and weir_runtime_add_dispatcher ask for, and one more for timers. While
+ * callbacks block in all threads of a dispatcher for blocking work (a budget of 1, or a behaviour
+ * with the flag WEIR_BLOCKING), it has an extra thread for each pool that finds no other one. The
  * library installs no signal handler, writes no output and never exits; text for people goes to the
  * `log` callback.
  *
