@@ -106,7 +106,6 @@ struct settings_pool {
     uint32_t size_now;    /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     bool scale_suspended; /* likewise: the pool has a law, and its size was set by hand */
     uint32_t redeliver;
-    uint64_t open_timeout_ms;
     uint32_t min_ready;              /* as many as the workers, or more: all */
     uint32_t output_count;           /* rows of the behaviour's table, in its order */
     struct settings_output *outputs; /* weir_emit takes an index into it */

@@ -135,6 +135,8 @@ static void closed(struct place *place)
 /* Ends the incarnation and everything that belongs to it, but not the place. */
 static void finish_life(struct actor *actor, enum weir_end_reason reason)
 {
+    if (actor->place)
+        place_shut(actor->place, executor_look_at_clock(actor->executor));
     if (actor->memory) {
         call_close(actor, reason);
         incarnation_free_state(actor);

@@ -63,8 +63,10 @@ static void log_failed_open(const struct actor *actor, int status)
 static void has_opened(struct actor *actor)
 {
     actor->incarnation++;
-    if (actor->place)
+    if (actor->place) {
         actor->place->opener = NULL;
+        atomic_store_explicit(&actor->place->shut_ns, 0, memory_order_relaxed);
+    }
     /* The time at which the actor opened is only needed after a pause. */
     if (actor->place && actor->place->backoff.pause_ms)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));

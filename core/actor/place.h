@@ -65,6 +65,7 @@ struct place {
     _Atomic uint32_t retrying;   /* owner writes: the number that wait */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
+    _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
@@ -172,6 +173,13 @@ int place_create(const char *path, uint32_t index, struct place **out);
 void place_label(struct place *place);
 /* NULL is allowed. */
 void place_destroy(struct place *place);
+
+/* Notes that no incarnation of its actor is open from now on. Owner, or the creator. */
+static inline void place_shut(struct place *place, uint64_t now_ns)
+{
+    /* Relaxed, as every use: it is compared with a time-out. `| 1`: 0 says that one is open. */
+    atomic_store_explicit(&place->shut_ns, now_ns | 1, memory_order_relaxed);
+}
 
 /* Its outbox, allocated at the first call. Owner. NULL when memory is out. */
 struct outbox *place_make_outbox(struct place *place);

@@ -62,6 +62,7 @@ struct pool_settings {
     uint32_t route;              /* enum weir_route */
     struct restart restart;      /* of its member pools; the workers' spec has that of workers */
     struct removal remove;
+    uint64_t open_timeout_ms; /* a worker that takes longer to open counts as none; 0 = as usual */
     struct scale scale;
     struct lease_settings lease;
 };

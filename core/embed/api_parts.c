@@ -99,7 +99,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
                       .mailbox_bytes = given->mailbox_bytes,
                       .route = given->route,
                       .remove = { given->remove,
-                                  usual_remove_timeout_ms(given->remove_timeout_ms) } },
+                                  usual_remove_timeout_ms(given->remove_timeout_ms) },
+                      .open_timeout_ms = given->open_timeout_ms },
         .fan_out = given->fan_out,
         .dead_letters = &runtime->dead_letters,
     };

@@ -126,15 +126,21 @@ static uint32_t count_coming(struct pool *pool, const struct pull_queue *queue)
     return count;
 }
 
-/* The law sees workers that come for takers as free, so these takers count, too. */
-static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint64_t now_ns,
-                              struct scale_figures *figures)
+/* Takers of the group for which no worker of any pool comes. The lock of its queue is held. */
+static uint64_t count_lacking_locked(const struct pull_queue *queue)
 {
-    const struct message *first = message_queue_first(&queue->messages.queue);
     /* Relaxed: under the lock that adds to them; a later taker is seen at the next check. */
     uint64_t served = (uint64_t)atomic_load_explicit(&queue->called, memory_order_relaxed) +
                       atomic_load_explicit(&queue->opening, memory_order_relaxed);
-    uint64_t lacking = less(queue->messages.count, served);
+
+    return less(queue->messages.count, served);
+}
+
+/* The law sees workers that come for takers as free, so these takers count, too. */
+static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint64_t lacking,
+                              uint64_t now_ns, struct scale_figures *figures)
+{
+    const struct message *first = message_queue_first(&queue->messages.queue);
     uint64_t age_ns = first && lacking > 0 ? less(now_ns, first->queued_ns) : 0;
 
     figures->waiting += lacking + count_coming(pool, queue);
@@ -142,22 +148,31 @@ static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint6
         figures->oldest_ns = age_ns;
 }
 
+static bool leaves_takers(struct pool *group, const struct group_growth *growth)
+{
+    /* [P1] A pool that is stuck itself does not find itself. */
+    return growth->is_stuck &&
+           find_able(atomic_load_explicit(&group->members, memory_order_acquire), 0);
+}
+
 struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct scale_law *law,
                                                struct scale_figures *figures, uint64_t now_ns,
-                                               struct group_growth *out)
+                                               struct group_growth *growth)
 {
     struct pool *group = lease_group_of(pool);
     struct scale_verdict verdict;
+    uint64_t lacking;
 
-    *out = (struct group_growth){ .queue = group ? &group->pull : NULL };
     if (!group)
         return scale_decide(law, figures);
+    growth->queue = &group->pull;
     lock_acquire(&group->pull.lock);
-    add_takers_locked(pool, &group->pull, now_ns, figures);
+    lacking = leaves_takers(group, growth) ? 0 : count_lacking_locked(&group->pull);
+    add_takers_locked(pool, &group->pull, lacking, now_ns, figures);
     verdict = scale_decide(law, figures);
-    out->waits = group->pull.messages.count > 0;
-    out->planned = (uint32_t)less(verdict.target, figures->target);
-    atomic_fetch_add_explicit(&group->pull.opening, out->planned, memory_order_relaxed);
+    growth->waits = group->pull.messages.count > 0;
+    growth->planned = (uint32_t)less(verdict.target, figures->target);
+    atomic_fetch_add_explicit(&group->pull.opening, growth->planned, memory_order_relaxed);
     lock_release(&group->pull.lock);
     return verdict;
 }

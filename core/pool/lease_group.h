@@ -46,13 +46,15 @@ struct group_growth {
     struct pull_queue *queue; /* of the group; NULL: the pool is in none */
     uint32_t planned;         /* workers that are to open for its takers */
     bool waits;               /* takers wait there */
+    bool is_stuck;            /* set by the caller: workers of the pool are late to open */
 };
 
 /* The verdict of the law. Takers of the group count for which no worker of any pool comes yet;
- * pools of a group decide one after the other, so that one taker starts one worker. */
+ * pools of a group decide one after the other, so that one taker starts one worker. A pool that is
+ * stuck leaves them to the others, if one of these is able to grow. */
 struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct scale_law *law,
                                                struct scale_figures *figures, uint64_t now_ns,
-                                               struct group_growth *out);
+                                               struct group_growth *growth);
 
 /* After the verdict was carried out, whether it could be or not. */
 void lease_group_grown_locked(struct pool *pool, const struct group_growth *growth);

@@ -78,7 +78,7 @@ struct scaler {
     struct dispatcher *dispatcher; /* const: of the timer; NULL: none is reserved */
     bool suspended;                /* lock */
     bool logged_full;              /* lock: the log says that the pool has its maximum */
-    bool stuck;                    /* lock: workers wait to be opened again, or have stopped */
+    bool stuck;                    /* lock: workers are late to open, broken, or have stopped */
     uint64_t grown_ns;             /* lock: the last growth; 0 = never */
     uint64_t shrunk_ns;            /* lock: when the last worker left; 0 = never */
     uint64_t blocked_ns;           /* lock: since when senders find no room; 0 = they find some */

@@ -105,6 +105,16 @@ void pulling_awake(struct place *place)
     lock_release(&pull->lock);
 }
 
+void pulling_give_up_opening(struct place *place)
+{
+    struct pull_queue *pull = &pool_of_place(place)->pull;
+
+    lock_acquire(&pull->lock);
+    if (place->opens_for) /* else it has come to the queue, and may be noted as idle */
+        forget_call_locked(place);
+    lock_release(&pull->lock);
+}
+
 void pulling_pass_on(struct pool *pool, struct executor *executor)
 {
     struct pull_queue *pull = &pool->pull;

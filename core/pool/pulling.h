@@ -91,6 +91,9 @@ struct message *pulling_take(struct actor *actor);
  * the notes that it sleeps, or was woken. */
 void pulling_awake(struct place *place);
 
+/* The place is late to open: the taker that it opens for counts as one without a worker again. */
+void pulling_give_up_opening(struct place *place);
+
 /* True when the actor must finish the queue before it can leave. */
 bool pulling_keeps(struct place *place);
 

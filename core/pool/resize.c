@@ -90,6 +90,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     place->misuses = &pool->misuses;
     place->made_of = spec;
     place->epoch = pool->epoch + 1;
+    place_shut(place, executor_time(executor));
     options.place = place;
     status = actor_create(pool->runtime, executor, &options, &actor);
     if (status != 0) {

@@ -11,12 +11,37 @@ static uint64_t takers_of(const struct scale_figures *figures)
     return (uint64_t)figures->idle + figures->ready;
 }
 
+uint64_t scale_patience_ns(const struct scale_law *law)
+{
+    uint64_t waits_ns = law->wait_ns < law->open_ns / SCALE_OPENING_WAITS_MAX
+                            ? law->wait_ns * SCALE_OPENING_WAITS_MAX
+                            : law->open_ns;
+    uint64_t patience_ns = waits_ns > SCALE_PATIENCE_NS ? waits_ns : SCALE_PATIENCE_NS;
+
+    return patience_ns < law->open_ns ? patience_ns : law->open_ns;
+}
+
+/* Workers that are not open, and count as capacity. */
+static uint32_t expected(const struct scale_figures *figures)
+{
+    return figures->is_up ? figures->opening : figures->pending;
+}
+
+/* No worker is open, and none has begun to open lately. */
+static bool is_overdue(const struct scale_figures *figures)
+{
+    return !figures->is_up && figures->pending > 0 && figures->fresh == 0;
+}
+
 /* On demand: the waiting messages for which no open or opening worker is left. */
 static uint64_t demand(const struct scale_figures *figures)
 {
-    uint64_t takers = takers_of(figures) + figures->pending;
+    uint64_t takers = takers_of(figures);
+    uint64_t capacity = takers + expected(figures);
 
-    return figures->waiting > takers ? figures->waiting - takers : 0;
+    if (figures->waiting > capacity)
+        return figures->waiting - capacity;
+    return figures->waiting > takers && is_overdue(figures);
 }
 
 static bool has_waited(const struct scale_law *law, const struct scale_figures *figures)
@@ -26,14 +51,12 @@ static bool has_waited(const struct scale_law *law, const struct scale_figures *
 }
 
 /* Half of the open workers, less the workers that are opening. */
-static uint64_t step(const struct scale_law *law, const struct scale_figures *figures)
+static uint64_t step(const struct scale_figures *figures)
 {
-    uint32_t open = figures->busy + figures->ready; /* none is idle */
-    uint32_t wanted = at_least_one(open / 2);
+    uint32_t wanted = at_least_one((figures->busy + figures->ready) / 2); /* none is idle */
+    uint32_t opening = expected(figures);
 
-    if (wanted > figures->pending)
-        return wanted - figures->pending;
-    return open > 0 && figures->grown_ns / SCALE_OPENING_WAITS_MAX >= law->wait_ns;
+    return wanted > opening ? wanted - opening : is_overdue(figures);
 }
 
 /* As many workers as it lacks, regardless of the maximum. */
@@ -43,7 +66,7 @@ static uint64_t growth(const struct scale_law *law, const struct scale_figures *
         return demand(figures);
     if (figures->target == 0)
         return figures->waiting > 0;
-    return has_waited(law, figures) ? step(law, figures) : 0;
+    return has_waited(law, figures) ? step(figures) : 0;
 }
 
 static bool may_shrink(const struct scale_law *law, const struct scale_figures *figures)

@@ -7,6 +7,7 @@
 #include "pool/lease_group.h"
 #include "pool/outcome.h"
 #include "pool/pool.h"
+#include "pool/pulling.h"
 #include "pool/resize.h"
 #include "pool/route_ops.h"
 #include "pool/scale_law.h"
@@ -16,6 +17,7 @@
 #define CHECK_NS_MIN NS_PER_MS
 /* On demand, a backstop: some messages come without a notice. */
 #define DEMAND_CHECK_NS (100 * NS_PER_MS)
+#define OPEN_USUAL_MS 10000u /* as the default of `open_timeout` in a file */
 
 /* --- the timer ------------------------------------------------------------------------------ */
 
@@ -61,7 +63,7 @@ struct check {
     struct scale_figures figures;
     uint64_t now_ns;
     struct place *unused; /* the place that has been unused longest; NULL: none */
-    bool stuck;           /* a worker waits to be opened again, or has stopped */
+    bool stuck;           /* a worker is late to open, waits to be opened again, or has stopped */
     struct group_growth group;
 };
 
@@ -92,23 +94,52 @@ static void offer_unused(struct check *check, const struct pool *pool, struct pl
     check->figures.unused_ns = unused_ns;
 }
 
-static void count_place(struct check *check, const struct pool *pool, struct place *place)
+static void count_open_place(struct scale_figures *figures, const struct place *place,
+                             const struct ledger_reading *reading)
 {
-    struct scale_figures *figures = &check->figures;
-    struct ledger_reading reading;
-    uint64_t age_ns;
-
-    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
-    if (!place->opened)
-        check->stuck |= actor_state(place->actor) != ACTOR_STARTING;
-    if (!place->opened)
-        figures->pending += actor_state(place->actor) != ACTOR_STOPPED;
-    else if (reading.in_hand > 0)
+    figures->is_up = true;
+    if (reading->in_hand > 0)
         figures->busy++;
     else if (mailbox_is_idle(&place->actor->mailbox))
         figures->idle++;
     else
         figures->ready++;
+}
+
+/* A worker without an open incarnation, since `shut_ns`. */
+static void count_shut_place(struct check *check, const struct scale_law *law, struct place *place,
+                             uint64_t shut_ns)
+{
+    enum actor_state state = actor_state(place->actor);
+    uint64_t age_ns = check->now_ns > shut_ns ? check->now_ns - shut_ns : 0;
+    bool is_late = state == ACTOR_WAITING || state == ACTOR_STOPPED ||
+                   age_ns >= scale_patience_ns(law);
+
+    check->stuck |= is_late;
+    check->figures.is_up |= state == ACTOR_OPEN; /* it closes */
+    if (is_late)
+        pulling_give_up_opening(place);
+    if (state == ACTOR_STOPPED)
+        return;
+    check->figures.pending++;
+    check->figures.opening += !is_late;
+    check->figures.fresh += age_ns < law->open_ns;
+}
+
+static void count_place(struct check *check, const struct pool *pool, const struct scale_law *law,
+                        struct place *place)
+{
+    struct scale_figures *figures = &check->figures;
+    /* Relaxed: see place_shut. */
+    uint64_t shut_ns = atomic_load_explicit(&place->shut_ns, memory_order_relaxed);
+    struct ledger_reading reading;
+    uint64_t age_ns;
+
+    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    if (shut_ns == 0)
+        count_open_place(figures, place, &reading);
+    else
+        count_shut_place(check, law, place, shut_ns);
     figures->waiting += reading.queued;
     age_ns = reading.queued > 0 ? figures_age_of_place_locked(place) : 0;
     if (age_ns > figures->oldest_ns)
@@ -165,21 +196,24 @@ static uint64_t since(uint64_t now_ns, uint64_t ns)
     return ns == 0 ? UINT64_MAX : now_ns - ns;
 }
 
-static void check_locked(struct check *check, struct pool *pool)
+static void check_locked(struct check *check, struct pool *pool, const struct scale_law *law)
 {
     check->figures.target = pool->target;
     check->figures.grown_ns = since(check->now_ns, pool->scaler.grown_ns);
     check->figures.shrunk_ns = since(check->now_ns, pool->scaler.shrunk_ns);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
-        count_place(check, pool, LIST_ENTRY(node, struct place, link));
+        count_place(check, pool, law, LIST_ENTRY(node, struct place, link));
     count_queue_locked(check, pool);
     count_senders_locked(check, pool);
 }
 
 static struct scale_law law_of(const struct pool_settings *settings)
 {
+    uint64_t open_ms = settings->open_timeout_ms ? settings->open_timeout_ms : OPEN_USUAL_MS;
+
     return (struct scale_law){ .wait_ns = settings->scale.wait_ms * NS_PER_MS,
                                .idle_ns = settings->scale.idle_ms * NS_PER_MS,
+                               .open_ns = open_ms * NS_PER_MS,
                                .min = settings->size_min,
                                .max = settings->size_max };
 }
@@ -194,7 +228,7 @@ void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
     lock_acquire(&pool->lock);
     /* Under the lock: the times that a check notes are never later than those of the next check. */
     check.now_ns = clock_now_ns(&pool->runtime->options.clock);
-    check_locked(&check, pool);
+    check_locked(&check, pool, &law);
     verdict = scale_decide(&law, &check.figures);
     lock_release(&pool->lock);
     *out = (struct pool_law_answer){ check.figures.target, verdict.target,
@@ -293,11 +327,12 @@ static bool act_locked(struct pool *pool, struct executor *executor, struct chec
     struct scale_verdict verdict;
 
     update_blocked_locked(pool, check->now_ns);
-    check_locked(check, pool);
+    check_locked(check, pool, &law);
+    pool->scaler.stuck = check->group.is_stuck = check->stuck;
+    elastic_publish_locked(pool); /* so that it is not asked itself */
     verdict = lease_group_decide_locked(pool, &law, &check->figures, check->now_ns, &check->group);
     carry_out_locked(pool, executor, check, verdict, out);
     lease_group_grown_locked(pool, &check->group);
-    pool->scaler.stuck = check->stuck;
     return check->group.waits && was_able && (pool->scaler.stuck || pool->scaler.logged_full);
 }
 

@@ -86,9 +86,9 @@ static uint64_t longest_timeout_ms(const struct opening *opening)
     uint64_t longest = 0;
 
     for (uint32_t i = 0; i < opening->pool_count; i++)
-        if (opening->settings->pools[i].open_timeout_ms > longest &&
+        if (opening->settings->pools[i].core.open_timeout_ms > longest &&
             (opening->pools[i] || (opening->changes && opening->changes[i])))
-            longest = opening->settings->pools[i].open_timeout_ms;
+            longest = opening->settings->pools[i].core.open_timeout_ms;
     for (uint32_t i = 0; i < opening->source_count; i++)
         if (opening->sources[i] && longest < SOURCE_TIMEOUT_MS)
             longest = SOURCE_TIMEOUT_MS;

@@ -28,8 +28,8 @@ static void find_timeouts(struct restarting *restarting, const char *path)
             continue;
         if (pool->core.remove.timeout_ms > restarting->keep_timeout_ms)
             restarting->keep_timeout_ms = pool->core.remove.timeout_ms;
-        if (pool->open_timeout_ms > restarting->open_timeout_ms)
-            restarting->open_timeout_ms = pool->open_timeout_ms;
+        if (pool->core.open_timeout_ms > restarting->open_timeout_ms)
+            restarting->open_timeout_ms = pool->core.open_timeout_ms;
     }
 }
 

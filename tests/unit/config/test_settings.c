@@ -36,7 +36,7 @@ static void test_smallest_file_has_all_defaults(void)
     CU_ASSERT_EQUAL(pool->core.remove.mode, WEIR_REMOVE_DRAIN);
     CU_ASSERT_EQUAL(pool->core.remove.timeout_ms, 30000);
     CU_ASSERT_EQUAL(pool->redeliver, 0);
-    CU_ASSERT_EQUAL(pool->open_timeout_ms, 10000);
+    CU_ASSERT_EQUAL(pool->core.open_timeout_ms, 10000);
     CU_ASSERT_EQUAL(pool->min_ready, SETTINGS_POOL_SIZE_MAX);
     CU_ASSERT_EQUAL(pool->log_level, SETTINGS_LEVEL_HOST);
     CU_ASSERT_EQUAL(pool->size_now, SETTINGS_NONE);

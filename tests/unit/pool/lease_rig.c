@@ -216,7 +216,7 @@ void begin_as(struct fixture *f, const struct setup *setup)
     f->user = probe_create();
     f->member->context = f;
     f->user->context = f;
-    rig_init(&f->rig, 2, setup->budget);
+    rig_init(&f->rig, setup->threads ? setup->threads : 2, setup->budget);
     f->pool = make_pool(f, setup);
     f->users = make_users(f);
     f->target = f->pool->pid;

@@ -15,7 +15,11 @@
 void scale_picture_world(struct scale_world *world)
 {
     *world = (struct scale_world){
-        .law = { .wait_ns = S_NS / 20, .idle_ns = 30 * S_NS, .min = 2, .max = MAX_WORKERS },
+        .law = { .wait_ns = S_NS / 20,
+                 .idle_ns = 30 * S_NS,
+                 .open_ns = 10 * S_NS,
+                 .min = 2,
+                 .max = MAX_WORKERS },
         .service_ms = 50,
         .open_ms = 100,
         .target_at_start = 2,

@@ -8,6 +8,7 @@
 #define MS_PER_S 1000u
 
 struct worker {
+    uint64_t made_ms;   /* begins to open */
     uint64_t opens_ms;  /* open from then on */
     uint64_t busy_ms;   /* has a message in hand until then */
     uint64_t unused_ms; /* the end of its last message */
@@ -128,8 +129,12 @@ static void look_at_workers(const struct run *run, struct scale_figures *figures
 
         if (!is_open(run, worker)) {
             figures->pending++;
+            figures->opening += since_ns(run, worker->made_ms) <
+                                scale_patience_ns(&run->world->law);
+            figures->fresh += since_ns(run, worker->made_ms) < run->world->law.open_ns;
             continue;
         }
+        figures->is_up = true;
         if (!is_idle(run, worker)) {
             figures->busy++;
             continue;
@@ -158,7 +163,9 @@ static void start(struct run *run, uint32_t index)
     struct scale_world *world = run->world;
     uint64_t opens = world->open_ms == UINT32_MAX ? world->up_ms : run->now_ms + world->open_ms;
 
-    run->workers[index] = (struct worker){ .opens_ms = opens, .unused_ms = opens };
+    run->workers[index] = (struct worker){ .made_ms = run->now_ms,
+                                           .opens_ms = opens,
+                                           .unused_ms = opens };
 }
 
 static void grow(struct run *run, uint32_t target)

@@ -17,9 +17,11 @@
 #define PICTURE "docs/guide/scaling.svg"
 
 static const struct scale_law usual = {
-    .wait_ns = 50 * MS, .idle_ns = 30 * S, .min = 2, .max = 16
+    .wait_ns = 50 * MS, .idle_ns = 30 * S, .open_ns = 10 * S, .min = 2, .max = 16
 };
-static const struct scale_law on_demand = { .wait_ns = 0, .idle_ns = 30 * S, .min = 0, .max = 4 };
+static const struct scale_law on_demand = {
+    .wait_ns = 0, .idle_ns = 30 * S, .open_ns = 10 * S, .min = 0, .max = 4
+};
 
 /* A pool whose workers are all busy while messages wait. */
 static struct scale_figures loaded(uint32_t target, uint64_t oldest_ns)
@@ -29,7 +31,8 @@ static struct scale_figures loaded(uint32_t target, uint64_t oldest_ns)
                                    .waiting = 10,
                                    .oldest_ns = oldest_ns,
                                    .target = target,
-                                   .busy = target };
+                                   .busy = target,
+                                   .is_up = true };
 }
 
 /* A pool in which nothing happens. */
@@ -39,7 +42,8 @@ static struct scale_figures calm(uint32_t target, uint64_t unused_ns)
                                    .shrunk_ns = UINT64_MAX,
                                    .unused_ns = unused_ns,
                                    .target = target,
-                                   .idle = target };
+                                   .idle = target,
+                                   .is_up = true };
 }
 
 static void expect(const struct scale_law *law, struct scale_figures figures, uint32_t target,
@@ -109,29 +113,66 @@ static void test_workers_that_open_are_capacity(void)
     struct scale_figures figures = loaded(6, S);
 
     figures.busy = 4;
-    figures.pending = 2;
+    figures.pending = figures.opening = figures.fresh = 2;
     figures.grown_ns = 60 * MS;
     expect(&usual, figures, 6, SCALE_STAYS);
     figures.busy = 5;
-    figures.pending = 1;
+    figures.pending = figures.opening = figures.fresh = 1;
     expect(&usual, figures, 7, SCALE_WAITED);
 }
 
 /* promise G2 */
-static void test_a_dead_backend_neither_causes_growth_nor_stops_it(void)
+static void test_what_hangs_or_is_broken_does_not_hold_up_growth_beside_it(void)
 {
-    struct scale_figures dead = loaded(4, 3600 * S);
-    struct scale_figures partly = loaded(2, S);
+    struct scale_figures figures = loaded(2, S);
 
-    dead.busy = 0;
-    dead.pending = 4;
-    expect(&usual, dead, 4, SCALE_STAYS);
-    partly.busy = 1;
-    partly.pending = 1;
-    partly.grown_ns = 400 * MS;
-    expect(&usual, partly, 2, SCALE_STAYS);
-    partly.grown_ns = 500 * MS;
-    expect(&usual, partly, 3, SCALE_WAITED);
+    figures.busy = 1;
+    figures.pending = figures.fresh = 1;
+    expect(&usual, figures, 3, SCALE_WAITED);
+    figures.waiting = 1;
+    expect(&on_demand, figures, 3, SCALE_DEMAND);
+    figures.busy = 0; /* none is open, and one closes */
+    expect(&usual, figures, 3, SCALE_WAITED);
+    expect(&on_demand, figures, 3, SCALE_DEMAND);
+}
+
+/* promise G2 */
+static void test_while_none_is_open_one_more_starts_in_each_open_timeout(void)
+{
+    static const struct scale_law *const laws[] = { &usual, &on_demand };
+    struct scale_figures down = loaded(3, 3600 * S);
+
+    down.busy = 0;
+    down.is_up = false;
+    down.pending = 3;
+    down.waiting = 3;
+    for (uint32_t i = 0; i < 2; i++) {
+        enum scale_cause cause = i == 0 ? SCALE_WAITED : SCALE_DEMAND;
+
+        down.fresh = down.opening = 1;
+        expect(laws[i], down, 3, SCALE_STAYS);
+        down.opening = 0;
+        expect(laws[i], down, 3, SCALE_STAYS);
+        down.fresh = 0;
+        expect(laws[i], down, 4, cause);
+    }
+    down.waiting = 0;
+    expect(&on_demand, down, 3, SCALE_STAYS);
+}
+
+/* promise G2: ten waits, half a second at least, and `open_timeout` at most. */
+static void test_an_open_counts_for_a_bounded_time(void)
+{
+    struct scale_law law = usual;
+
+    CU_ASSERT_EQUAL(scale_patience_ns(&law), 500 * MS);
+    CU_ASSERT_EQUAL(scale_patience_ns(&on_demand), 500 * MS);
+    law.wait_ns = 200 * MS;
+    CU_ASSERT_EQUAL(scale_patience_ns(&law), 2 * S);
+    law.wait_ns = UINT64_MAX;
+    CU_ASSERT_EQUAL(scale_patience_ns(&law), 10 * S);
+    law.open_ns = 20 * MS;
+    CU_ASSERT_EQUAL(scale_patience_ns(&law), 20 * MS);
 }
 
 /* --- on demand ------------------------------------------------------------------------------ */
@@ -148,12 +189,13 @@ static void test_on_demand_each_message_without_a_worker_starts_one(void)
     expect(&on_demand, figures, 2, SCALE_DEMAND);
     figures.waiting = 1;
     figures.target = 1;
-    figures.pending = 1; /* it opens */
+    figures.pending = figures.opening = figures.fresh = 1;
     expect(&on_demand, figures, 1, SCALE_STAYS);
     figures.waiting = 3;
     expect(&on_demand, figures, 3, SCALE_DEMAND);
     figures.target = 3;
-    figures.pending = 0;
+    figures.pending = figures.opening = figures.fresh = 0;
+    figures.is_up = true;
     figures.busy = 2;
     figures.idle = 1;
     figures.waiting = 1; /* the idle one has yet to take it */
@@ -278,7 +320,8 @@ static void test_a_flash_crowd_takes_it_to_its_maximum_and_back(void)
     free(world);
 }
 
-/* promise G2: with a backend that is down it stays as it is; when that is back, it goes on. */
+/* promise G2: with a backend that is down it grows by one in each `open_timeout`; when that is back,
+ * it goes on. */
 static void test_a_backend_that_comes_back_is_used_at_once(void)
 {
     struct scale_world *world = calloc(1, sizeof *world);
@@ -289,7 +332,7 @@ static void test_a_backend_that_comes_back_is_used_at_once(void)
     world->open_ms = UINT32_MAX;
     world->up_ms = 60000;
     scale_world_run(world, &scale_loads[0]);
-    CU_ASSERT_EQUAL(world->targets[59], 2);
+    CU_ASSERT_EQUAL(world->targets[59], 2 + 5);
     CU_ASSERT_TRUE(world->reached_ms[16] > 60000 && world->reached_ms[16] < 62000);
     free(world);
 }
@@ -347,8 +390,11 @@ int main(int argc, char **argv)
         { "an idle worker holds growth back", test_an_idle_worker_holds_growth_back },
         { "between two messages", test_a_worker_between_two_messages_is_not_idle },
         { "workers that open are capacity", test_workers_that_open_are_capacity },
-        { "a dead backend neither causes growth nor stops it",
-          test_a_dead_backend_neither_causes_growth_nor_stops_it },
+        { "what hangs or is broken does not hold up growth beside it",
+          test_what_hangs_or_is_broken_does_not_hold_up_growth_beside_it },
+        { "while none is open one more starts in each open_timeout",
+          test_while_none_is_open_one_more_starts_in_each_open_timeout },
+        { "an open counts for a bounded time", test_an_open_counts_for_a_bounded_time },
         { "on demand each message without a worker starts one",
           test_on_demand_each_message_without_a_worker_starts_one },
         { "an empty pool starts one for the first message",

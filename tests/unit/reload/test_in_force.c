@@ -98,7 +98,7 @@ static void show_pool(struct hosted *hosted, FILE *out, struct pool *pool,
             pool->has_manager, pool->actor->dispatcher->name, pool->dead.bounds.count,
             (uintmax_t)pool->dead.bounds.bytes);
     fprintf(out, "  opens in %ju at least %u scales %d leases %d\n",
-            (uintmax_t)opens->open_timeout_ms, opens->min_ready, pool->settings.scale.on,
+            (uintmax_t)pool->settings.open_timeout_ms, opens->min_ready, pool->settings.scale.on,
             pool->settings.lease.on && leases_are_given(&pool->leases));
     show_events(out, pool);
     if (pool->spec)

@@ -62,8 +62,9 @@ static void close_worker(struct weir_self *self, void *state, int reason)
 {
     struct worker *worker = state;
 
-    (void)self;
     enter(worker);
+    if (worker->probe->closes)
+        worker->probe->closes(self, worker->probe);
     atomic_store(&worker->probe->last_reason, reason);
     atomic_fetch_add(&worker->probe->closed, 1);
     leave(worker);

@@ -34,6 +34,7 @@ struct probe {
     probe_act *act;                  /* of orders without one; NULL: WEIR_DONE */
     probe_act *tied;                 /* of WEIR_EXIT and WEIR_DOWN; NULL: WEIR_DONE */
     int (*opens)(struct weir_self *self, struct probe *probe);   /* NULL: 0 */
+    void (*closes)(struct weir_self *self, struct probe *probe); /* NULL: nothing */
     int (*takes)(struct weir_self *self, struct probe *probe);   /* of `taken`; NULL: 0 */
     int (*returns)(struct weir_self *self, struct probe *probe); /* of `returned`; NULL: 0 */
     struct gate gate;

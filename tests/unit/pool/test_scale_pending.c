@@ -1,0 +1,254 @@
+/*
+ * Goal: a worker that fails to open, hangs in `open` or hangs in `close` does not hold up the growth
+ * of its pool beside it, by whatever route; a group leaves its takers to the pools whose workers
+ * open.
+ *
+ * Method: a table of places that are held, and of pools. Worker 0 has a message that does not end,
+ * or is leased; workers with certain numbers are held; a further message or taker waits. The clock
+ * moves until another worker is open. `open_timeout` is longer than the clock gets.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pool/creation.h"
+#include "unit/host/suite.h"
+#include "unit/pool/lease_rig.h"
+
+#define STEP_MS 2u
+#define OPEN_MS 100000000u
+#define IDLE_MS 100000000u
+#define WORKERS_MAX 4u
+#define THREADS 8u
+
+/* What holds the places. */
+enum hold {
+    FAILS,      /* worker 1 fails to open */
+    HANGS,      /* worker 1 hangs in `open` */
+    HANG_TWICE, /* workers 1 and 2 do */
+    CLOSES,     /* worker 0, the only one, fails and hangs in `close` */
+    HOLDS,
+};
+
+static const char *const holds[] = { "fails", "hangs", "two hang", "closes" };
+
+struct row {
+    const char *name;
+    enum weir_route route;
+    bool leases;
+    bool groups; /* a second pool without workers, whose workers open */
+    uint64_t wait_ms;
+};
+
+static const struct row rows[] = {
+    { "round robin", WEIR_ROUTE_ROUND_ROBIN, false, false, 0 },
+    { "round robin, wait", WEIR_ROUTE_ROUND_ROBIN, false, false, 20 },
+    { "least loaded", WEIR_ROUTE_LEAST_LOADED, false, false, 0 },
+    { "pull", WEIR_ROUTE_PULL, false, false, 0 },
+    { "pull, wait", WEIR_ROUTE_PULL, false, false, 20 },
+    { "leases", WEIR_ROUTE_PULL, true, false, 0 },
+    { "leases, wait", WEIR_ROUTE_PULL, true, false, 20 },
+    { "group", WEIR_ROUTE_PULL, true, true, 0 },
+    { "group, wait", WEIR_ROUTE_PULL, true, true, 20 },
+};
+
+struct world {
+    struct fixture f;
+    const struct row *row;
+    enum hold hold;
+    struct probe *held; /* of the first pool */
+    struct probe *sound;
+    struct gate gate; /* holds `open` and `close` */
+    struct pool *group;
+    struct pool *pools[2];
+    _Atomic uint32_t sound_ones; /* workers that have opened behind worker 0 */
+};
+
+static int opens(struct weir_self *self, struct probe *probe)
+{
+    struct world *w = probe->context;
+    uint32_t index = weir_index(self);
+    bool is_held = index > 0 && index <= (w->hold == HANG_TWICE ? 2u : 1u) && w->hold != CLOSES &&
+                   probe == w->held;
+
+    if (is_held && w->hold == FAILS)
+        return WEIR_FAIL;
+    if (is_held)
+        (void)gate_pass(&w->gate);
+    else if (index > 0 || probe != w->held)
+        atomic_fetch_add(&w->sound_ones, 1);
+    return 0;
+}
+
+static void closes(struct weir_self *self, struct probe *probe)
+{
+    struct world *w = probe->context;
+
+    if (w->hold == CLOSES && weir_index(self) == 0 && probe == w->held)
+        (void)gate_pass(&w->gate);
+}
+
+/* --- pools ------------------------------------------------------------------------------------ */
+
+static struct pool *make_pool(struct world *w, uint32_t number)
+{
+    static const char *const paths[] = { "group/a", "group/b" };
+    struct pool_options options = {
+        .path = paths[number],
+        .parent = w->group,
+        .size = number == 0,
+        .settings = { .route = w->row->route,
+                      .mailbox = 8,
+                      .size_max = WORKERS_MAX,
+                      .open_timeout_ms = OPEN_MS,
+                      .scale = { true, w->row->wait_ms, IDLE_MS },
+                      .remove = { .timeout_ms = 500 },
+                      .lease = { w->row->leases, OPEN_MS, SLOTS } },
+    };
+    struct pool *pool;
+
+    options.spec = rig_spec(number == 0 ? w->held : w->sound);
+    options.spec->restart = (struct restart){
+        .max = UINT32_MAX, .within_ms = 1, .backoff_ms_min = OPEN_MS, .backoff_ms_max = OPEN_MS
+    };
+    pool = rig_pool(&w->f.rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
+    return pool;
+}
+
+static struct probe *make_probe(struct world *w)
+{
+    struct probe *probe = probe_create();
+
+    probe->opens = opens;
+    probe->closes = closes;
+    probe->context = w;
+    return probe;
+}
+
+static void begin_world(struct world *w, const struct row *row, enum hold hold)
+{
+    const struct setup setup = { .size = 1, .threads = THREADS };
+    struct pool_options group = { .path = "group",
+                                  .settings = { .route = WEIR_ROUTE_LEAST_LOADED,
+                                                .lease = { true, OPEN_MS, SLOTS } } };
+
+    memset(w, 0, sizeof *w);
+    begin_as(&w->f, &setup);
+    w->row = row;
+    w->hold = hold;
+    w->held = make_probe(w);
+    w->sound = make_probe(w);
+    gate_init(&w->gate);
+    if (row->groups)
+        w->group = rig_pool(&w->f.rig, &group);
+    w->pools[0] = make_pool(w, 0);
+    CU_ASSERT_TRUE(rig_settled(&w->f.rig, w->pools[0]));
+    if (row->groups)
+        w->pools[1] = make_pool(w, 1);
+    w->f.target = row->groups ? w->group->pid : w->pools[0]->pid;
+}
+
+static void return_leases(struct world *w)
+{
+    if (w->row->leases && w->hold != CLOSES)
+        CU_ASSERT_EQUAL(result(&w->f, 0, return_done), 0);
+    if (w->row->leases && atomic_load(&w->f.slots[1].answer) == 0)
+        CU_ASSERT_EQUAL(result(&w->f, 1, return_done), 0);
+}
+
+static void finish_world(struct world *w)
+{
+    struct executor *executor;
+
+    gate_open(&w->gate);
+    gate_open(&w->held->gate);
+    return_leases(w);
+    CU_ASSERT_TRUE(rig_end(&w->f.rig, w->row->groups ? w->group : w->pools[0], NULL));
+    if (w->row->groups) {
+        executor = runtime_enter(w->f.rig.runtime);
+        pool_destroy(w->pools[0], executor);
+        pool_destroy(w->pools[1], executor);
+        runtime_leave(executor);
+    }
+    finish(&w->f);
+    gate_finish(&w->gate);
+    probe_destroy(w->held);
+    probe_destroy(w->sound);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+/* Worker 0 has something to do for long, or closes. */
+static void occupy(struct world *w)
+{
+    probe_act *what = w->hold == CLOSES ? probe_fail : probe_wait;
+
+    if (w->row->leases) {
+        CU_ASSERT_TRUE(takes(&w->f, 0));
+        if (w->hold == CLOSES)
+            CU_ASSERT_EQUAL(result(&w->f, 0, return_failed), 0);
+    } else {
+        CU_ASSERT_EQUAL(rig_send(&w->f.rig, w->f.target, (struct order){ .act = what }), 0);
+        CU_ASSERT_TRUE(w->hold == CLOSES || gate_await(&w->held->gate, 1));
+    }
+    CU_ASSERT_TRUE(w->hold != CLOSES || gate_await(&w->gate, 1));
+}
+
+/* One more that waits for a worker. */
+static void ask_for_one(struct world *w)
+{
+    const struct order order = { .act = probe_done, .id = 1 };
+
+    if (w->row->leases)
+        act(&w->f, 1, take);
+    else
+        CU_ASSERT_EQUAL(rig_send(&w->f.rig, w->f.target, order), 0);
+}
+
+/* Time goes on with each check. Under other routes the message waits for worker 0. */
+static bool is_helped(void *context)
+{
+    struct world *w = context;
+
+    rig_advance(&w->f.rig, STEP_MS);
+    if (w->row->leases)
+        return atomic_load(&w->f.slots[1].answer) == 0;
+    if (w->row->route == WEIR_ROUTE_PULL)
+        return probe_times(w->held, 1) == 1;
+    return atomic_load(&w->sound_ones) > 0;
+}
+
+static void check_row(const struct row *row, enum hold hold)
+{
+    struct world w;
+    bool helped;
+
+    begin_world(&w, row, hold);
+    occupy(&w);
+    ask_for_one(&w);
+    helped = rig_wait(&w.f.rig, is_helped, &w);
+    CU_ASSERT_TRUE(helped);
+    if (!helped)
+        (void)fprintf(stderr, "%s: %s\n", row->name, holds[hold]);
+    finish_world(&w);
+}
+
+/* promise G2 */
+static void test_a_place_that_is_held_does_not_hold_up_growth(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (enum hold hold = FAILS; hold < HOLDS; hold++)
+            check_row(&rows[i], hold);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "a place that is held does not hold up growth",
+          test_a_place_that_is_held_does_not_hold_up_growth },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("scale_pending", tests);
+}
