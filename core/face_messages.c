@@ -3,6 +3,7 @@
 #include "actor/external_request.h"
 #include "actor/inspect.h"
 #include "actor/leases.h"
+#include "actor/origin.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
@@ -31,12 +32,26 @@ struct weir_message *runtime_message_new(struct runtime *runtime, const struct w
     return message ? &message->public : NULL;
 }
 
+/* Somebody has to learn that the message is never sent. */
+static bool free_tracked(struct runtime *runtime, struct message *message)
+{
+    struct executor *executor = runtime_enter(runtime);
+
+    if (!executor)
+        return false;
+    origin_free(runtime, executor, message);
+    runtime_leave(executor);
+    return true;
+}
+
 void runtime_message_free(struct runtime *runtime, struct weir_message *message)
 {
-    struct executor *executor = message ? runtime_borrow(runtime) : NULL;
+    struct executor *executor;
 
-    if (!message)
+    if (!message ||
+        ((message->reserved & MESSAGE_TRACKED) && free_tracked(runtime, message_of(message))))
         return;
+    executor = runtime_borrow(runtime);
     if (!executor) {
         message_release(runtime->memory, message_of(message));
         return;

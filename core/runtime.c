@@ -34,7 +34,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     runtime->memory = memory_create(options->memory);
     if (!runtime->memory)
         goto fail_runtime;
-    if (external_requests_create(&runtime->external_requests) != 0)
+    if (external_requests_create(runtime, &runtime->external_requests) != 0)
         goto fail_memory;
     tag_table_init(&runtime->tags);
     runtime->task_tag = tag_table_get(&runtime->tags, TAG_TASK);
@@ -218,6 +218,7 @@ static void keep_out(struct runtime *runtime)
     /* Relaxed: a thread that waits is woken until it has seen it. */
     atomic_store_explicit(&runtime->ending, true, memory_order_relaxed);
     slots_visit(&runtime->slots, close_port, NULL);
+    external_requests_part(runtime->external_requests);
     while (runtime_is_entered(runtime)) { /* for the length of one call */
         end_waits(runtime);
         (void)sched_yield();

@@ -97,10 +97,13 @@ int alarm_send(struct actor *actor, weir_pid to, enum weir_lane lane, struct mes
     return status;
 }
 
-static void drop(struct actor *actor, uint32_t index)
+/* Takes the message of a timer that the behaviour has cancelled; NULL is allowed. */
+static void cancel(struct actor *actor, uint32_t index)
 {
-    origin_discard(actor, actor->ext->alarms[index].message);
+    struct message *message = actor->ext->alarms[index].message;
+
     give_entry(actor->ext, index);
+    origin_discard(actor, message);
 }
 
 int alarm_cancel(struct actor *actor, uint64_t id)
@@ -110,7 +113,7 @@ int alarm_cancel(struct actor *actor, uint64_t id)
 
     if (!id || !ext || index >= ext->alarm_count || ext->alarms[index].id != id)
         return WEIR_EUNKNOWN;
-    drop(actor, index);
+    cancel(actor, index);
     return 0;
 }
 
@@ -123,11 +126,20 @@ static void report_undelivered(struct actor *actor, const struct alarm *alarm, i
                                            .status = status,
                                            .message = &alarm->message->public };
 
-    if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_TRACKED))
+    if (!actor->spec->behaviour->undelivered)
         return;
     callback_begin(actor);
     actor->spec->behaviour->undelivered(&actor->self, actor->memory, &what);
     callback_end(actor);
+}
+
+/* Records a message that no actor has accepted: as settle_record. */
+static uint64_t record_unsent(struct actor *actor, const struct message *message,
+                              enum dead_reason reason, const char *detail)
+{
+    const struct dead_letter_way way = { .to = message->to, .output = DEAD_LETTER_DIRECT };
+
+    return settle_record(actor, message, reason, &way, detail);
 }
 
 static void send_due(struct actor *actor, const struct alarm *alarm)
@@ -141,10 +153,7 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     if (status == 0)
         return;
     reason = status == WEIR_EFULL ? DEAD_FULL : DEAD_NO_TARGET;
-    record = settle_record(
-        actor, message, reason,
-        &(struct dead_letter_way){ .to = message->to, .output = DEAD_LETTER_DIRECT },
-        weir_status_name(status));
+    record = record_unsent(actor, message, reason, weir_status_name(status));
     report_undelivered(actor, alarm, status);
     settle_stray(actor->runtime, actor->executor, message, reason, status, record);
 }
@@ -167,16 +176,50 @@ void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
     callback_end(actor);
 }
 
-void alarm_drop_all(struct actor *actor)
+/* The incarnation has ended before the time of the timer. What has joined an origin is dead: nobody
+ * has handled it. Takes the message; NULL is allowed. */
+static void end_unsent(struct actor *actor, struct message *message)
 {
-    struct actor_ext *ext = actor->ext;
+    uint64_t record;
 
-    for (uint32_t i = 0; i < ext->alarm_count; i++)
-        if (ext->alarms[i].id)
-            drop(actor, i);
+    if (!message || !(message->public.reserved & MESSAGE_JOINED)) {
+        origin_discard(actor, message);
+        return;
+    }
+    record = record_unsent(actor, message, DEAD_TERMINATED, "before its timer was due");
+    settle_stray(actor->runtime, actor->executor, message, DEAD_TERMINATED, WEIR_ETERMINATED,
+                 record);
+}
+
+static void forget_all(struct actor_ext *ext)
+{
     /* Frees the array, so that the next incarnation has only the memory that it needs itself. */
     free(ext->alarms);
     ext->alarms = NULL;
     ext->alarm_count = 0;
     ext->alarm_free = 0;
+}
+
+void alarm_end_all(struct actor *actor)
+{
+    struct actor_ext *ext = actor->ext;
+
+    for (uint32_t i = 0; i < ext->alarm_count; i++) {
+        struct alarm alarm = ext->alarms[i];
+
+        if (!alarm.id)
+            continue;
+        give_entry(ext, i);
+        end_unsent(actor, alarm.message);
+    }
+    forget_all(ext);
+}
+
+void alarm_free_all(struct actor *actor)
+{
+    struct actor_ext *ext = actor->ext;
+
+    for (uint32_t i = 0; i < ext->alarm_count; i++)
+        message_destroy(&actor->executor->cache, ext->alarms[i].message);
+    forget_all(ext);
 }

@@ -20,7 +20,10 @@ int alarm_cancel(struct actor *actor, uint64_t id);
 /* Entry `index` is due. */
 void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns);
 
-/* Ends all of them, with the incarnation. */
-void alarm_drop_all(struct actor *actor);
+/* The incarnation has ended: ends all of them. A message that has joined an origin is dead. */
+void alarm_end_all(struct actor *actor);
+
+/* The runtime has ended: frees all of them. */
+void alarm_free_all(struct actor *actor);
 
 #endif

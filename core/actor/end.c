@@ -238,7 +238,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     if (actor->ext) {
         free_queue(&actor->ext->stash.queue, executor);
         free_queue(&actor->ext->retries.queue, executor);
-        alarm_drop_all(actor);
+        alarm_free_all(actor);
     }
     destroy_ext(actor);
     incarnation_free_state(actor);

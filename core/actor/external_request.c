@@ -100,6 +100,15 @@ static void abandon(struct external_requests *requests, struct external_request 
     close_one(requests, request);
 }
 
+/* A message with an origin has an outcome already: it cannot become a request. */
+static int open_for(struct runtime *runtime, const struct external_request_options *options,
+                    const struct message *message, struct external_request **out)
+{
+    return message->public.reserved & MESSAGE_TRACKED
+               ? WEIR_EINVALID
+               : open_one(runtime->external_requests, options, out);
+}
+
 int external_request_send(struct runtime *runtime, struct executor *executor,
                           const struct external_request_options *options, struct message *message,
                           uint64_t *out_reference)
@@ -108,7 +117,7 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
     const uint64_t deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
     struct external_request *request;
     uint64_t reference;
-    int status = open_one(runtime->external_requests, options, &request);
+    int status = open_for(runtime, options, message, &request);
 
     if (status != 0)
         return status;
@@ -129,7 +138,7 @@ int external_request_send_wait(struct runtime *runtime,
     const uint64_t deadline_ns = clock_after_ms(&runtime->options.clock, options->timeout_ms);
     struct external_request *request;
     uint64_t reference;
-    int status = open_one(runtime->external_requests, options, &request);
+    int status = open_for(runtime, options, message, &request);
 
     if (status != 0)
         return status;

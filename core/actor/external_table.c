@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "actor/runtime.h"
+
 #define INDEX_BITS 24 /* 16 million open at a time; 2^40 in a life */
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 
-int external_requests_create(struct external_requests **out)
+int external_requests_create(struct runtime *runtime, struct external_requests **out)
 {
     struct external_requests *requests = calloc(1, sizeof *requests);
 
@@ -14,8 +16,28 @@ int external_requests_create(struct external_requests **out)
     atomic_init(&requests->references, 1);
     lock_init(&requests->lock);
     given_up_init(&requests->given_up);
+    requests->runtime = runtime;
     *out = requests;
     return 0;
+}
+
+void external_requests_part(struct external_requests *requests)
+{
+    lock_acquire(&requests->lock);
+    requests->runtime = NULL;
+    lock_release(&requests->lock);
+}
+
+struct runtime *external_requests_hold(struct external_requests *requests)
+{
+    struct runtime *runtime;
+
+    lock_acquire(&requests->lock);
+    runtime = requests->runtime;
+    if (runtime)
+        runtime_hold(runtime);
+    lock_release(&requests->lock);
+    return runtime;
 }
 
 struct external_requests *external_requests_ref(struct external_requests *requests)

@@ -22,9 +22,11 @@ struct external_requests {
     uint32_t first_free;            /* lock: no lower index is free */
     uint64_t next_reference;        /* lock */
     bool closed;                    /* lock */
-    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
-    _Atomic uint32_t answers;       /* futex for them; written under the lock */
-    struct given_up given_up;       /* requests whose thread no longer waits for an answer */
+    /* lock: NULL as soon as no thread may enter it any more; outlives the ports that lead to it */
+    struct runtime *runtime;
+    uint32_t any_waits;       /* lock: threads in external_requests_await_any */
+    _Atomic uint32_t answers; /* futex for them; written under the lock */
+    struct given_up given_up; /* requests whose thread no longer waits for an answer */
 };
 
 /* The result of a request. */
@@ -46,8 +48,12 @@ struct external_request {
 };
 
 /* One reference. WEIR_ENOMEM. */
-int external_requests_create(struct external_requests **out);
+int external_requests_create(struct runtime *runtime, struct external_requests **out);
 struct external_requests *external_requests_ref(struct external_requests *requests);
+/* From now on external_requests_hold finds no runtime. Legal twice. */
+void external_requests_part(struct external_requests *requests);
+/* The runtime, held: runtime_release is due. NULL: it ends. Any thread. */
+struct runtime *external_requests_hold(struct external_requests *requests);
 /* NULL is allowed. */
 void external_requests_unref(struct external_requests *requests);
 

@@ -47,7 +47,7 @@ static void end_ext(struct actor *actor)
     if (!ext)
         return;
     request_drop_all(actor);
-    alarm_drop_all(actor);
+    alarm_end_all(actor);
     watched_end_all(actor);
     link_withdraw_monitors(actor);
     if (ext->has_names)
@@ -148,6 +148,15 @@ static void finish_life(struct actor *actor, enum weir_end_reason reason)
     link_notify_all(actor, reason, 0);
 }
 
+/* A lease has ended with the incarnation: what was sent under it does not begin again. */
+static bool may_begin_again(const struct actor *actor, const struct message *message)
+{
+    const uint32_t failures = message_failures(&message->public);
+
+    return !(message->public.reserved & MESSAGE_LEASED) && failures < MESSAGE_FAILURES_MAX &&
+           failures < actor->spec->redeliver_max;
+}
+
 /* Settles a message that the ended incarnation had: appended to `again` for redelivery, or dead. */
 static void give_again(struct actor *actor, struct message *message, enum dead_reason reason,
                        struct message_queue *again)
@@ -155,8 +164,7 @@ static void give_again(struct actor *actor, struct message *message, enum dead_r
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER) {
         settle_outside_ledger(actor, message, WEIR_ECRASHED, reason);
-    } else if (message_failures(&message->public) < actor->spec->redeliver_max &&
-               message_failures(&message->public) < MESSAGE_FAILURES_MAX) {
+    } else if (may_begin_again(actor, message)) {
         message->public.attempt++;
         message->public.reserved += MESSAGE_FAILURE;
         settle_hold(actor);

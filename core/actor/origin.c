@@ -5,6 +5,10 @@
 #include "actor/send.h"
 #include "message/join.h"
 
+/* Of a notice, beside the results of weir/delivery.h: a thread has freed the message, and `settled`
+ * is not called. */
+#define NEVER_SENT (WEIR_OUTCOME_DEAD + 1)
+
 /* True when the message's origin is the present incarnation of this actor. */
 static bool is_ours(struct actor *actor, const struct message *message)
 {
@@ -144,19 +148,31 @@ void origin_arrived(struct actor *actor, struct message *notice)
         if (actor->ext->origins_open > 0)
             actor->ext->origins_open--;
         actor->flags &= (uint8_t)~ACTOR_WAITS;
-        notify_origin(actor, notice);
+        if (notice->public.lane != NEVER_SENT)
+            notify_origin(actor, notice);
     } else {
         atomic_fetch_add_explicit(&actor->runtime->late_notices, 1, memory_order_relaxed);
     }
     message_destroy(&actor->executor->cache, notice);
 }
 
-void origin_discard(struct actor *actor, struct message *message)
+void origin_free(struct runtime *runtime, struct executor *executor, struct message *message)
 {
     const struct settlement done = { .result = WEIR_OUTCOME_DONE, .detail = "" };
+    const struct settlement never_sent = { .result = NEVER_SENT, .detail = "" };
 
+    if (message->public.reserved & MESSAGE_JOINED)
+        origin_leave(runtime, executor, message, &done);
+    else if (message->public.reserved & MESSAGE_ORIGIN)
+        origin_notify(runtime, executor, message, &never_sent);
+    else
+        message_destroy(&executor->cache, message);
+}
+
+void origin_discard(struct actor *actor, struct message *message)
+{
     if (message && (message->public.reserved & MESSAGE_JOINED)) {
-        origin_leave(actor->runtime, actor->executor, message, &done);
+        origin_free(actor->runtime, actor->executor, message);
         return;
     }
     if (message && is_ours(actor, message) && actor->ext->origins_open > 0)

@@ -56,6 +56,10 @@ void origin_leave(struct runtime *runtime, struct executor *executor, struct mes
 void origin_stored(struct runtime *runtime, struct executor *executor, struct message *message,
                    bool is_stored);
 
+/* Frees a message that was never sent, as origin_discard, but on any thread in a read section: its
+ * origin forgets it, or it leaves its join. Takes it. */
+void origin_free(struct runtime *runtime, struct executor *executor, struct message *message);
+
 /* Handles a notice. Takes it. */
 void origin_arrived(struct actor *actor, struct message *notice);
 

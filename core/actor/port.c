@@ -7,6 +7,7 @@
 #include "actor/actor_ext.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/origin.h"
 #include "actor/port_leases.h"
 #include "actor/port_tasks.h"
 #include "actor/request.h"
@@ -68,11 +69,29 @@ static struct weir_message *new_message(struct weir_port *public, const struct w
     return message ? &message->public : NULL;
 }
 
+/* Frees a message of which somebody has to learn that it is never sent, also when the port is
+ * closed. False: the runtime ends, or memory is out. */
+static bool free_tracked(struct port *port, struct message *message)
+{
+    struct runtime *runtime = external_requests_hold(port->external_requests);
+    struct executor *executor = runtime ? runtime_enter(runtime) : NULL;
+
+    if (executor) {
+        origin_free(runtime, executor, message);
+        runtime_leave(executor);
+    }
+    if (runtime)
+        runtime_release(runtime);
+    return executor != NULL;
+}
+
 static void free_message(struct weir_port *public, struct weir_message *message)
 {
     struct executor *executor;
 
     if (!message)
+        return;
+    if ((message->reserved & MESSAGE_TRACKED) && free_tracked(port_of(public), message_of(message)))
         return;
     if (port_borrow(port_of(public), &executor) != 0) {
         /* Its cache may have been freed. */
@@ -159,7 +178,8 @@ static int reply(struct weir_port *public, const struct weir_message *kept,
     struct port *port = port_of(public);
     struct message *message = message_of(given);
     struct executor *executor;
-    int status = port_enter(port, &executor);
+    int status = message->public.reserved & MESSAGE_TRACKED ? WEIR_EINVALID
+                                                            : port_enter(port, &executor);
 
     if (status != 0)
         return status;

@@ -134,7 +134,7 @@ static inline struct weir_message *weir_port_message_new(struct weir_port *port,
 }
 
 /* Frees a message that was not sent, or an answer. Takes the message, also after the incarnation
- * has ended. NULL is allowed. */
+ * has ended. A message that has joined an origin leaves it. NULL is allowed. */
 static inline void weir_port_message_free(struct weir_port *port, struct weir_message *message)
 {
     port->calls->message_free(port, message);

@@ -16,7 +16,8 @@ static inline uint64_t weir_now_ms(struct weir_self *self)
 
 /* Sends a message once, `delay_ms` from now. Takes the message on 0. If the receiver refuses the
  * message when it is due, the message becomes a dead letter and `undelivered` is called. The end of
- * this incarnation cancels the timer and frees the message. `out_timer` may be NULL. WEIR_EINVALID:
+ * this incarnation cancels the timer and frees the message; one that has joined an origin becomes a
+ * dead letter, `terminated`. `out_timer` may be NULL. WEIR_EINVALID:
  * the caller does not own the message. WEIR_ENOMEM. */
 static inline int weir_send_after(struct weir_self *self, weir_pid to, struct weir_message *message,
                                   uint64_t delay_ms, uint64_t *out_timer)
@@ -40,7 +41,8 @@ static inline int weir_every(struct weir_self *self, uint64_t period_ms, weir_ti
     return self->host->every(self, period_ms, tick, context, out_timer);
 }
 
-/* Cancels a timer and frees its message, if any. WEIR_EUNKNOWN: no such timer, or it has fired. */
+/* Cancels a timer and frees its message, if any, which leaves the origin that it has joined.
+ * WEIR_EUNKNOWN: no such timer, or it has fired. */
 static inline int weir_cancel_timer(struct weir_self *self, uint64_t timer)
 {
     return self->host->cancel_timer(self, timer);
