@@ -118,51 +118,65 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
-/* Passes the next message of the backlog to another member. It goes to `stays` if it belongs to
- * this member, as a copy of a broadcast and a message under a lease do, or if no member has room:
- * then false. */
-static bool reroute_next(struct actor *actor, struct message_queue *stays)
+/* True for a message that another member has now. False: it stays, since it is for this member
+ * alone, or since no member has room, which `full` notes: then no other message is tried. */
+static bool pass_on(struct actor *actor, struct message *message, bool *full)
 {
-    struct message *message = take_backlog(actor);
+    if (*full || message_is_for_one(message))
+        return false;
+    *full = actor->place->owner->ops->reroute(actor->place, message) != 0;
+    if (!*full)
+        settle_moved(actor);
+    return !*full;
+}
 
-    if (!message)
-        return false;
-    if (message->public.reserved & (MESSAGE_BOUND | MESSAGE_LEASED)) {
-        hold_in(actor, stays, message);
-        return true;
+/* Of held messages: those that stay keep their order, and retries their time. */
+static void reroute_held(struct actor *actor, struct message_queue *held, bool *full)
+{
+    struct message_queue all = *held;
+    struct message *message;
+
+    *held = (struct message_queue){ 0 };
+    while ((message = message_queue_take(&all))) {
+        settle_unhold(actor);
+        if (pass_on(actor, message, full))
+            continue;
+        settle_hold(actor);
+        message_queue_append(held, message);
     }
-    if (actor->place->owner->ops->reroute(actor->place, message) != 0) {
-        hold_in(actor, stays, message);
-        return false;
-    }
-    settle_moved(actor);
-    return true;
+}
+
+static void reroute_mailbox(struct actor *actor, bool *full)
+{
+    uint32_t count = mailbox_waiting(&actor->mailbox);
+    struct message *message;
+
+    while (count-- > 0 && !*full &&
+           (message = unpack(actor->executor, mailbox_pop(&actor->mailbox))))
+        if (!pass_on(actor, message, full))
+            hold_in(actor, &actor->front, message);
 }
 
 /* Each message once: the pool may route it back to this worker if it was recalled. */
 void backlog_reroute(struct actor *actor)
 {
-    struct message_queue stays = { 0 };
-    struct message *message;
-    uint32_t count;
+    bool full = false;
 
     if (!place_member_of(actor))
         return;
-    count = message_queue_count(&actor->front) + backlog_retries(actor) +
-            mailbox_waiting(&actor->mailbox);
-    while (count > 0 && reroute_next(actor, &stays))
-        count--;
-    /* The messages that stay precede the rest. */
-    while ((message = message_queue_take(&actor->front)))
-        message_queue_append(&stays, message);
-    actor->front = stays;
+    reroute_held(actor, &actor->front, &full);
+    if (backlog_retries(actor) > 0) {
+        reroute_held(actor, &actor->ext->retries.queue, &full);
+        actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
+        note_retries(actor);
+    }
+    reroute_mailbox(actor, &full);
 }
 
-/* Whether a message of the mailbox was sent to the pool, and for one member alone. */
+/* Whether a message of the mailbox was sent to the pool. */
 static bool may_deal(const struct message *message)
 {
-    return !(message->public.reserved &
-             (MESSAGE_BOUND | MESSAGE_DIRECT | MESSAGE_LEASED | MESSAGE_TAKE));
+    return !message_is_for_one(message) && !(message->public.reserved & MESSAGE_TAKE);
 }
 
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)

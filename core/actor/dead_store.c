@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "actor/find.h"
 #include "actor/origin.h"
 #include "actor/runtime.h"
 
@@ -16,9 +17,27 @@ static bool has_payload(const struct message *message)
 /* The PID that a replay sends it to. */
 static weir_pid target_of(const struct dead_letter_way *way, weir_pid self)
 {
-    weir_pid target = !way ? self : way->output != DEAD_LETTER_DIRECT ? way->led_to : way->to;
+    weir_pid target = way->output != DEAD_LETTER_DIRECT ? way->led_to : way->to;
 
     return target ? target : self;
+}
+
+/* The name by which a replay finds the receiver, also in another process. "": no name leads there,
+ * since the receiver is one worker of a pool, or a child. */
+static const char *name_target(struct runtime *runtime, const struct dead_letter_way *way,
+                               weir_pid self, const char *path, char out[NAMES_LENGTH_MAX + 1])
+{
+    const weir_pid target = way ? target_of(way, self) : self;
+    const struct actor *actor = actor_find(runtime, target);
+
+    if (!way)
+        return path;
+    if (way->is_leased || !actor || actor->kind == ACTOR_WORKER)
+        return "";
+    if (target == self)
+        return path;
+    names_of(&runtime->names, target, out);
+    return out;
 }
 
 uint64_t dead_store_append(struct runtime *runtime, const struct message *message, weir_pid self,
@@ -26,11 +45,10 @@ uint64_t dead_store_append(struct runtime *runtime, const struct message *messag
                            enum dead_reason reason, const char *detail)
 {
     const struct dead_store *store = &runtime->options.dead_store;
-    const weir_pid target = target_of(way, self);
     char from[NAMES_LENGTH_MAX + 1], to[NAMES_LENGTH_MAX + 1];
     const struct dead_record record = {
         .path = path,
-        .to = target == self ? path : to,
+        .to = name_target(runtime, way, self, path, to),
         .from = from,
         .reason = dead_reason_name(reason),
         .detail = detail ? detail : "",
@@ -44,10 +62,9 @@ uint64_t dead_store_append(struct runtime *runtime, const struct message *messag
         .size = message->public.size,
     };
 
-    if (!store->append)
+    if (!store->append || message_is_of_core(message))
         return 0;
     names_of(&runtime->names, message->public.from, from);
-    names_of(&runtime->names, target, to);
     return store->append(store->context, &record, origin_is_followed(message));
 }
 

@@ -18,7 +18,6 @@ struct message *fan_out_copy(struct fan_out *fan_out)
     }
     if ((fan_out->message->public.reserved & ~copy->public.reserved) & MESSAGE_JOINED)
         join_add(copy, fan_out->message);
-    copy->public.reserved &= ~(uint32_t)MESSAGE_BOUND;
     return copy;
 }
 
@@ -49,7 +48,6 @@ void fan_out_to_worker(struct fan_out *fan_out, struct fan_out_receiver receiver
 
     if (!copy)
         return;
-    copy->public.reserved |= MESSAGE_BOUND;
     fan_out_given(fan_out, receiver, copy,
                   deliver_to_actor(actor, serial, fan_out->executor, copy));
 }

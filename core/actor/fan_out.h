@@ -42,7 +42,7 @@ struct message *fan_out_copy(struct fan_out *fan_out);
 void fan_out_given(struct fan_out *fan_out, struct fan_out_receiver receiver, struct message *copy,
                    int status);
 
-/* Gives a copy to one worker of a pool. The copy is bound to that worker: no sibling gets it. */
+/* Gives a copy to one worker of a pool, and to no sibling of it. */
 void fan_out_to_worker(struct fan_out *fan_out, struct fan_out_receiver receiver,
                        struct actor *actor, uint32_t serial);
 

@@ -157,8 +157,8 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     /* A notice of an end is for its receiver only. */
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
-    message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND |
-                                            MESSAGE_DIRECT);
+    message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_DIRECT |
+                                            MESSAGE_LEASED);
     if (!(flags & MESSAGE_TRACKED)) {
         message->public.attempt = 1;
         message->public.reserved %= MESSAGE_FAILURE;

@@ -62,12 +62,6 @@ bool lease_lets_pull(const struct actor *actor);
  * member does not handle it. */
 bool lease_refuses(const struct actor *actor, const struct message *message);
 
-/* True for a message that was sent to the pool, so that each member may handle it. */
-static inline bool lease_lets_others(const struct message *message)
-{
-    return !(message->public.reserved & (MESSAGE_LEASED | MESSAGE_DIRECT | MESSAGE_BOUND));
-}
-
 /* Passes on a message of the pool that the member had before it was leased: from its stash, or from
  * a sender that read the pool's route before a reload added leases. Takes it. */
 void lease_pass_on(struct actor *actor, struct message *message);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "actor/find.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -28,9 +29,19 @@ static weir_pid destination_of(const struct replaying *replaying, const struct d
                : 0;
 }
 
-static bool can_be_sent(const struct dead_letter *letter)
+/* A message for one actor alone is sent to that actor, or to none. */
+static bool has_receiver(struct runtime *runtime, const struct dead_letter *letter)
 {
-    return (letter->whole || letter->size == 0) && letter->kind <= WEIR_EVENT;
+    struct actor *actor;
+
+    return !letter->way.is_leased &&
+           (!letter->way.to || actor_find_alive(runtime, letter->way.to, &actor) == 0);
+}
+
+static bool can_be_sent(struct runtime *runtime, const struct dead_letter *letter)
+{
+    return (letter->whole || letter->size == 0) && letter->kind <= WEIR_EVENT &&
+           has_receiver(runtime, letter);
 }
 
 static struct message *revive(const struct replaying *replaying, const struct dead_message *dead)
@@ -78,7 +89,7 @@ static bool try_dead_letter(struct replaying *replaying, const struct dead_messa
 {
     int status;
 
-    if (!can_be_sent(&dead->letter)) {
+    if (!can_be_sent(replaying->runtime, &dead->letter)) {
         result->unable++;
         return false;
     }

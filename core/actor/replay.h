@@ -3,9 +3,9 @@
  *
  * A dead letter that is accepted leaves the store and becomes a new message, with attempt 1 and its
  * first sender; the receiver's ledger counts it as accepted. A request becomes an ordinary message,
- * since its requester has got its answer. Without room or receiver it stays a dead letter, in its
- * old place. Messages of the host itself (ends of other actors) and dead letters without payload
- * cannot be sent again.
+ * since its requester has got its answer. Without room it stays a dead letter, in its old place.
+ * Dead letters without payload cannot be sent again, nor messages of the host itself (ends of other
+ * actors), nor a message for one worker alone when that worker is gone or was leased.
  */
 #ifndef ACTOR_REPLAY_H
 #define ACTOR_REPLAY_H

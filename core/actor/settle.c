@@ -88,16 +88,19 @@ static uint64_t store(struct actor *actor, const struct message *message,
 uint64_t settle_record(struct actor *actor, const struct message *message, enum dead_reason reason,
                        const struct dead_letter_way *way, const char *detail)
 {
-    const struct dead_letter_way to_actor = { .to = actor_pid(actor),
-                                              .output = DEAD_LETTER_DIRECT };
+    const struct dead_letter_way to_actor = {
+        .to = actor_pid(actor),
+        .output = DEAD_LETTER_DIRECT,
+        .is_leased = message->public.reserved & MESSAGE_LEASED,
+    };
     char text[DEAD_LETTER_DETAIL];
     uint64_t record;
 
     if (!actor->place || !actor->place->dead)
         return 0;
     detail = dead_letters_detail(message, detail, text);
-    if (!way && (!place_member_of(actor) ||
-                 (message->public.reserved & (MESSAGE_OUTSIDE_LEDGER | MESSAGE_BOUND))))
+    if (!way && (!place_member_of(actor) || message_is_for_one(message) ||
+                 (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)))
         way = &to_actor;
     dead_letters_add(actor->place->dead, message, way, reason, detail,
                      executor_time(actor->executor));

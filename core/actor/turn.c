@@ -158,18 +158,21 @@ __attribute__((noinline)) static void drop(struct actor *actor, struct message *
         settle_dead(actor, message, reason, status);
 }
 
-/* A message that the worker may not handle, because of a lease. If each member may handle it, the
- * message goes to another one, or to the pool's queue. */
+/* A message that the worker may not handle, because of a lease. One that was sent to the pool goes
+ * to another member, or to the pool's queue. */
 static void refuse(struct actor *actor, struct message *message)
 {
-    if (lease_lets_others(message)) {
+    if (!message_is_for_one(message)) {
         lease_pass_on(actor, message);
         return;
     }
     actor_ext_set_detail(actor, message->public.reserved & MESSAGE_LEASED
                                     ? "its lease is over"
                                     : "the worker is leased to another sender");
-    settle_dead(actor, message, DEAD_REJECTED, WEIR_ENOTALLOWED);
+    if (message->public.attempt > 1) /* it has begun: the worker was replaced before its retry */
+        settle_dead(actor, message, DEAD_CRASHED, WEIR_ECRASHED);
+    else
+        settle_dead(actor, message, DEAD_REJECTED, WEIR_ENOTALLOWED);
 }
 
 /* Called before a handler. A group must not end later than its last message, so it learns of what

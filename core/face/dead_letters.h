@@ -30,6 +30,7 @@ struct dead_letter_way {
     uint32_t output; /* the target of this output; DEAD_LETTER_DIRECT: the pool itself */
     uint32_t table;  /* the number of the table of outputs that `output` belongs to */
     weir_pid led_to; /* the output's target at that time: used when the table has changed since */
+    bool is_leased;  /* never sent again: it was sent under a lease, which is over */
 };
 
 struct dead_letter {

@@ -22,7 +22,9 @@ struct runtime;
 /* A dead letter. All texts are borrowed during the call, and "" when they are not known. */
 struct dead_record {
     const char *path;   /* of the pool, the source or the actor whose message it was */
-    const char *to;     /* the pool that receives the message when it is sent again */
+    /* The pool or source that receives the message when it is sent again; "": it was for one worker
+     * alone, and cannot be sent again from the store. */
+    const char *to;
     const char *from;   /* a name of the sender */
     const char *reason; /* "rejected", ... */
     const char *detail;

@@ -39,7 +39,6 @@ enum message_flags {
     MESSAGE_EXPIRES = 1u << 3,        /* `deadline_ns` counts */
     MESSAGE_ORIGIN = 1u << 4,    /* `origin` is notified of the outcome; never set on a request */
     MESSAGE_BLOB = 1u << 5,      /* the payload belongs to a blob; holds a reference to it */
-    MESSAGE_BOUND = 1u << 6,     /* broadcast: the worker's siblings have copies of their own */
     MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
     MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
     MESSAGE_LABELLED = 1u << 11, /* the end of its block is a label: message.h */
@@ -47,7 +46,7 @@ enum message_flags {
     MESSAGE_PACKED = 1u << 15,   /* a packed task: only a mailbox has one */
     MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */
     MESSAGE_GIVEN = 1u << 17,    /* a plugin has passed it to the host: actor/giving.h */
-    MESSAGE_DIRECT = 1u << 18,   /* sent to the worker itself, not to its pool */
+    MESSAGE_DIRECT = 1u << 18,   /* for this worker alone: message_is_for_one */
     MESSAGE_TAKE = 1u << 19,     /* requests a lease, or answers that: actor/lease.h */
     MESSAGE_LEASED = 1u << 20,   /* sent under a lease: `status` has the low half of its token */
     MESSAGE_GROUPED = 1u << 21,  /* a TAKE of any member of a group of pools: pool/lease_group.h */
@@ -102,6 +101,22 @@ struct message {
         uint32_t reason; /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
     };
 };
+
+/*
+ * True for a message that was sent to its worker itself: by PID, as a copy of a broadcast, as an
+ * event that the worker or its pool has for each worker, or under a lease. No sibling handles it,
+ * whatever becomes of it. False: it was sent to the pool, and any member may have it.
+ */
+static inline bool message_is_for_one(const struct message *message)
+{
+    return message->public.reserved & MESSAGE_DIRECT;
+}
+
+/* True for a message of core itself, in which no user has an interest: it is no dead letter. */
+static inline bool message_is_of_core(const struct message *message)
+{
+    return message->public.reserved & MESSAGE_TAKE;
+}
 
 #define MESSAGE_LABEL_MAX 190  /* with its NUL: "piece ID of queue NAME at SERVER" fits */
 #define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */

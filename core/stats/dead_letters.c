@@ -143,7 +143,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
     lock_acquire(&letters->lock);
     letters->counts[reason]++;
     letters->number++;
-    if (letters->bounds.count)
+    if (letters->bounds.count && !message_is_of_core(message))
         dead = copy(message, message->public.size <= letters->bounds.bytes && !is_task(message));
     if (dead) {
         dead->letter.reason = reason;
