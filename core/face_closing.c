@@ -2,11 +2,15 @@
 #include "face/closing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "actor/runtime.h"
+#include "actor/standalone.h"
+#include "base/table.h"
 #include "face/runtime.h"
 #include "feeding.h"
 #include "pool/ending.h"
+#include "pool/uses.h"
 
 #define NS_PER_MS 1000000u
 
@@ -39,22 +43,114 @@ static weir_pid parent_of(struct part_ref part)
     return part.kind == PART_POOL && part.pool->parent ? pool_pid(part.pool->parent) : 0;
 }
 
+/* A pool that closes, by the key of its path. */
+struct named {
+    struct table_node node;
+    struct pool *pool;
+};
+
+/* The uses of pools by parts, as they are found. */
+struct found {
+    struct named *named; /* of each part; those of pools are in the table */
+    struct table by_path;
+    weir_pid user;
+    struct feeding_use *uses;
+    uint32_t count, room;
+    int status;
+};
+
+static void add_use(struct found *found, weir_pid user, weir_pid used, enum feeding_kind kind)
+{
+    if (found->count == found->room) {
+        uint32_t room = found->room ? 2 * found->room : 16;
+        struct feeding_use *uses = realloc(found->uses, room * sizeof *uses);
+
+        if (!uses) {
+            found->status = WEIR_ENOMEM;
+            return;
+        }
+        found->uses = uses;
+        found->room = room;
+    }
+    found->uses[found->count++] = (struct feeding_use){ user, used, kind };
+}
+
+/* A removed pool and one that was added since may have the same path. */
+static void add_option(void *context, const char *path)
+{
+    struct found *found = context;
+    struct table_node *node = table_first(&found->by_path, weir_key(path, strlen(path)));
+
+    for (; node; node = table_next(node)) {
+        struct pool *pool = TABLE_ENTRY(node, struct named, node)->pool;
+
+        if (strcmp(pool_path(pool), path) == 0)
+            add_use(found, found->user, pool_pid(pool), FEEDING_OPTION);
+    }
+}
+
+static void add_askers(struct found *found, struct pool *pool)
+{
+    for (uint32_t i = 0; i < ASKERS_MAX; i++) {
+        weir_pid part = atomic_load_explicit(&pool->askers.parts[i], memory_order_relaxed);
+
+        if (part != 0)
+            add_use(found, part, pool_pid(pool), FEEDING_ASKS);
+    }
+}
+
+static void name_pools(const struct run *run, struct found *found)
+{
+    for (uint32_t i = 0; i < run->count; i++) {
+        const struct part_ref *part = &run->parts[i].part;
+
+        if (part->kind != PART_POOL)
+            continue;
+        found->named[i].pool = part->pool;
+        table_add(&found->by_path, &found->named[i].node,
+                  weir_key(pool_path(part->pool), strlen(pool_path(part->pool))));
+    }
+}
+
+static void find_uses(const struct run *run, struct found *found)
+{
+    name_pools(run, found);
+    for (uint32_t i = 0; i < run->count; i++) {
+        struct part_ref part = run->parts[i].part;
+
+        found->user = part_ref_pid(part);
+        if (part.kind == PART_STANDALONE)
+            spec_visit_pools(part.standalone->spec, add_option, found);
+        if (part.kind != PART_POOL)
+            continue;
+        uses_visit(part.pool, add_option, found);
+        add_askers(found, part.pool);
+    }
+}
+
 static int find_waves(struct run *run, struct feeder *feeders, uint32_t *waves)
 {
-    struct executor *executor = runtime_enter(run->runtime);
-    int status;
+    struct found found = { .named = calloc((size_t)run->count + 1, sizeof *found.named) };
+    struct executor *executor = found.named ? runtime_enter(run->runtime) : NULL;
 
-    if (!executor)
+    if (!executor) {
+        free(found.named);
         return WEIR_ENOMEM;
+    }
     for (uint32_t i = 0; i < run->count; i++) {
         struct part_ref part = run->parts[i].part;
 
         feeders[i] = (struct feeder){ part_ref_pid(part), parent_of(part),
                                       part_ref_dead_letters(part).wiring };
     }
-    status = feeding_waves(feeders, run->count, waves);
+    find_uses(run, &found);
+    if (found.status == 0)
+        found.status = feeding_waves(feeders, run->count, found.uses, found.count, waves);
     runtime_leave(executor);
-    return status;
+    (void)table_take_all(&found.by_path);
+    free(found.named);
+    free(found.uses);
+    return found.status;
 }
 
 static int sort(struct run *run)
@@ -149,6 +245,52 @@ static void name_left_behind(struct run *run, struct part_ref part)
               weir_uint("held", reading.held), weir_str("effect", "left behind"));
 }
 
+/* --- answers -------------------------------------------------------------------------------- */
+
+/* Parts that must not close yet: others may wait for their answers. */
+struct asked {
+    const struct run *run;
+    uint32_t past;
+};
+
+static bool is_awaited(const struct closing *closing)
+{
+    return closing->part.kind == PART_POOL && !pool_is_closing(closing->part.pool) &&
+           uses_is_awaited(closing->part.pool, !closing->is_removed);
+}
+
+static bool no_one_waits(void *context)
+{
+    const struct asked *asked = context;
+    const struct run *run = asked->run;
+    struct executor *executor = runtime_enter(run->runtime);
+    bool any = false;
+
+    if (!executor)
+        return false;
+    for (uint32_t i = run->first; i < asked->past && !any; i++)
+        any = is_awaited(&run->parts[i]);
+    runtime_leave(executor);
+    return !any || (run->options->is_given_up && run->options->is_given_up(run->options->context));
+}
+
+/*
+ * The parts that used this wave have ended; now it is about parts that ask each other, or that stay.
+ * Pools that become idle wake the thread: see `idle_waits` in face_idle.c.
+ */
+static void wait_for_answers(struct run *run, uint32_t past, uint64_t deadline_ns)
+{
+    struct asked asked = { run, past };
+    uint64_t left_ms = time_left_ms(run, deadline_ns) / 2; /* the rest is for their ends */
+
+    for (uint32_t i = run->first; i < past; i++)
+        if (run->parts[i].timeout_ms < left_ms)
+            left_ms = run->parts[i].timeout_ms;
+    atomic_fetch_add_explicit(&run->runtime->idle_waits, 1, memory_order_seq_cst);
+    (void)runtime_wait(run->runtime, no_one_waits, &asked, left_ms);
+    atomic_fetch_sub_explicit(&run->runtime->idle_waits, 1, memory_order_relaxed);
+}
+
 /* --- wave by wave --------------------------------------------------------------------------- */
 
 uint64_t closing_share_ms(uint64_t left_ms, uint32_t later)
@@ -198,7 +340,10 @@ static void close_wave(struct run *run)
     uint32_t past = run->first;
 
     while (past < run->count && run->parts[past].wave == run->parts[run->first].wave)
-        begin(run, &run->parts[past++], deadline_ns);
+        past++;
+    wait_for_answers(run, past, deadline_ns);
+    for (uint32_t i = run->first; i < past; i++)
+        begin(run, &run->parts[i], deadline_ns);
     while (run->first < past) {
         /* No longer among those that are looked at: `after` may destroy it. */
         end(run, &run->parts[run->first++]);

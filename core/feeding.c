@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actor/wiring.h"
 #include "base/table.h"
@@ -18,6 +19,10 @@ struct numbered {
  */
 struct graph {
     const struct feeder *parts;
+    const struct feeding_use *uses;
+    uint32_t use_count;
+    uint32_t weakest;          /* kind of the uses that count; 0 = none does */
+    const uint32_t *within;    /* of each node: edges between nodes of other numbers do not count */
     uint32_t count;            /* of nodes */
     struct numbered *numbered; /* of each part */
     struct table by_pid;
@@ -48,6 +53,8 @@ static uint32_t part_of(const struct graph *graph, weir_pid pid)
 
 static void add_edge(struct graph *graph, uint32_t from, uint32_t to)
 {
+    if (graph->within[from] != graph->within[to])
+        return;
     if (graph->is_filling)
         graph->edges[graph->next[from]++] = to;
     else
@@ -72,11 +79,29 @@ static void add_edges_of(struct graph *graph, uint32_t index)
     }
 }
 
-/* In one read section the wirings stay as they are: both times the edges are the same. */
-static int find_edges(struct graph *graph)
+static void add_uses(struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->use_count; i++) {
+        const struct feeding_use *use = &graph->uses[i];
+        uint32_t user = part_of(graph, use->user);
+        uint32_t used = part_of(graph, use->used);
+
+        if ((uint32_t)use->kind <= graph->weakest && user != NOT_ASKED_FOR && used != NOT_ASKED_FOR)
+            add_edge(graph, 2 * user, 2 * used + 1);
+    }
+}
+
+static void add_edges(struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->count / 2; i++)
         add_edges_of(graph, i);
+    add_uses(graph);
+}
+
+/* In one read section the wirings stay as they are: both times the edges are the same. */
+static int find_edges(struct graph *graph)
+{
+    add_edges(graph);
     for (uint32_t i = 0; i < graph->count; i++) {
         graph->first[i + 1] += graph->first[i];
         graph->next[i] = graph->first[i];
@@ -85,8 +110,7 @@ static int find_edges(struct graph *graph)
     if (!graph->edges)
         return WEIR_ENOMEM;
     graph->is_filling = true;
-    for (uint32_t i = 0; i < graph->count / 2; i++)
-        add_edges_of(graph, i);
+    add_edges(graph);
     for (uint32_t i = 0; i < graph->count; i++)
         graph->next[i] = graph->first[i];
     return 0;
@@ -217,21 +241,84 @@ static void finish(struct graph *graph)
         free(arrays[i]);
 }
 
-int feeding_waves(const struct feeder *parts, uint32_t count, uint32_t *out_waves)
+/* One walk. Fills the wave of each part, and the circle of each node. */
+static int walk(struct graph *graph, uint32_t *out_waves, uint32_t *out_circles)
 {
-    struct graph graph = { .parts = parts, .count = 2 * count };
-    int status = allocate(&graph) ? 0 : WEIR_ENOMEM;
+    int status = allocate(graph) ? 0 : WEIR_ENOMEM;
 
-    for (uint32_t i = 0; status == 0 && i < count; i++) {
-        graph.numbered[i].part = i;
-        table_add(&graph.by_pid, &graph.numbered[i].node, parts[i].pid);
+    for (uint32_t i = 0; status == 0 && i < graph->count / 2; i++) {
+        graph->numbered[i].part = i;
+        table_add(&graph->by_pid, &graph->numbered[i].node, graph->parts[i].pid);
     }
     if (status == 0)
-        status = find_edges(&graph);
+        status = find_edges(graph);
     if (status == 0) {
-        find_circles(&graph);
-        status = find_waves(&graph, out_waves);
+        find_circles(graph);
+        status = find_waves(graph, out_waves);
+        memcpy(out_circles, graph->circles, graph->count * sizeof *out_circles);
     }
-    finish(&graph);
+    finish(graph);
+    return status;
+}
+
+/* --- from the weakest links to the outputs --------------------------------------------------- */
+
+/* The order so far, and that within its circles. */
+struct rank {
+    uint32_t part;
+    uint32_t wave, inner;
+};
+
+static int by_wave(const void *one, const void *other)
+{
+    const struct rank *a = one, *b = other;
+
+    if (a->wave != b->wave)
+        return a->wave < b->wave ? -1 : 1;
+    return a->inner < b->inner ? -1 : a->inner > b->inner;
+}
+
+/* Puts the order within the circles into `waves`. */
+static int refine(uint32_t *waves, const uint32_t *inner, uint32_t count)
+{
+    struct rank *ranks = calloc((size_t)count + 1, sizeof *ranks);
+    uint32_t wave = 0;
+
+    if (!ranks)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = (struct rank){ i, waves[i], inner[i] };
+    qsort(ranks, count, sizeof *ranks, by_wave);
+    for (uint32_t i = 0; i < count; i++) {
+        wave += i > 0 && by_wave(&ranks[i - 1], &ranks[i]) != 0;
+        waves[ranks[i].part] = wave;
+    }
+    free(ranks);
+    return 0;
+}
+
+int feeding_waves(const struct feeder *parts, uint32_t count, const struct feeding_use *uses,
+                  uint32_t use_count, uint32_t *out_waves)
+{
+    uint32_t *inner = calloc((size_t)count + 1, sizeof *inner);
+    uint32_t *circles = calloc(2 * (size_t)count + 1, sizeof *circles);
+    int status = inner && circles ? 0 : WEIR_ENOMEM;
+    uint32_t kinds = use_count > 0 ? FEEDING_ASKS + 1 : 1;
+
+    memset(out_waves, 0, count * sizeof *out_waves);
+    while (status == 0 && kinds-- > 0) {
+        struct graph graph = { .parts = parts,
+                               .uses = uses,
+                               .use_count = use_count,
+                               .weakest = kinds,
+                               .within = circles,
+                               .count = 2 * count };
+
+        status = walk(&graph, inner, circles);
+        if (status == 0)
+            status = refine(out_waves, inner, count);
+    }
+    free(inner);
+    free(circles);
     return status;
 }

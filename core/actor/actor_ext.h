@@ -71,6 +71,7 @@ struct actor_ext {
     uint32_t pending_count; /* of the array */
     uint32_t pending_free;  /* index + 1 */
     uint64_t next_reference;
+    weir_pid asked; /* the last receiver of a request: see askers.h; 0 = none */
 
     struct alarm *alarms;
     uint32_t alarm_count; /* of the array */

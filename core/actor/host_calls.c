@@ -5,6 +5,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/alarm.h"
+#include "actor/askers.h"
 #include "actor/callback.h"
 #include "actor/find.h"
 #include "actor/giving.h"
@@ -163,6 +164,8 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
         message->public.attempt = 1;
         message->public.reserved %= MESSAGE_FAILURE;
     }
+    if (message->public.kind == WEIR_REQUEST)
+        askers_note(actor, to);
     status = send_message(actor->runtime, actor->executor, to, lane, message);
     if (status != 0) {
         message->public.reserved = flags;

@@ -22,7 +22,9 @@ struct name_entry {
     uint64_t hash;            /* const: of the name */
     bool is_claim;            /* const: of an incarnation, and ends with it */
     weir_pid pid;             /* const */
-    char name[];              /* const */
+    /* written once under lock, read by all: another entry of the same name comes before this one */
+    _Atomic bool yields;
+    char name[]; /* const */
 };
 
 /*
@@ -94,21 +96,34 @@ static bool counts(struct name_entry *entry)
     return is_done(&entry->comes_by) && !(leaves_by && is_done(leaves_by));
 }
 
+static bool yields(struct name_entry *entry)
+{
+    /* Relaxed: a lookup at the moment of the change may find either. */
+    return atomic_load_explicit(&entry->yields, memory_order_relaxed);
+}
+
+/* Of entries that yield, the last one. */
 static struct name_entry *find(struct names *names, const char *name)
 {
     struct name_table *table = table_of(names);
     uint64_t hash = weir_key(name, strlen(name));
-    struct name_entry *entry = NULL;
+    struct name_entry *entry, *last = NULL;
 
     for (uint32_t slot = (uint32_t)hash; table; slot++) {
         entry = entry_at(table, slot);
-        if (!entry || (has_name(entry, hash, name) && counts(entry)))
+        if (!entry)
+            break;
+        if (!has_name(entry, hash, name) || !counts(entry))
+            continue;
+        last = entry;
+        if (!yields(entry))
             break;
     }
-    return entry;
+    return last;
 }
 
-/* Finds claims that are not published, too. Under the lock no renaming is halfway. */
+/* Finds claims that are not published, too; no name that yields. Under the lock no renaming is
+ * halfway. */
 static struct name_entry *find_taken_locked(struct names *names, const char *name)
 {
     struct name_table *table = table_of(names);
@@ -117,7 +132,7 @@ static struct name_entry *find_taken_locked(struct names *names, const char *nam
 
     for (uint32_t slot = (uint32_t)hash; table; slot++) {
         entry = entry_at(table, slot);
-        if (!entry || has_name(entry, hash, name))
+        if (!entry || (has_name(entry, hash, name) && !yields(entry)))
             break;
     }
     return entry;
@@ -317,14 +332,35 @@ static void remove_locked(struct names *names, struct name_entry *entry, struct 
     reader_retire(reader, &entry->retired);
 }
 
+/* NULL: the name is not this PID's. */
+static struct name_entry *find_of_locked(struct names *names, const char *name, weir_pid pid)
+{
+    struct name_entry *entry = first_of_locked(names, pid);
+
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = next_of_locked(entry);
+    return entry;
+}
+
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader)
 {
     struct name_entry *entry;
 
     lock_acquire(&names->lock);
-    entry = find_taken_locked(names, name);
-    if (entry && entry->pid == pid)
+    entry = find_of_locked(names, name, pid);
+    if (entry)
         remove_locked(names, entry, reader);
+    lock_release(&names->lock);
+}
+
+void names_yield(struct names *names, const char *name, weir_pid pid)
+{
+    struct name_entry *entry;
+
+    lock_acquire(&names->lock);
+    entry = find_of_locked(names, name, pid);
+    if (entry)
+        atomic_store_explicit(&entry->yields, true, memory_order_relaxed);
     lock_release(&names->lock);
 }
 

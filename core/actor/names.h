@@ -63,6 +63,10 @@ int names_rename(struct names *names, const char *from, const char *to, weir_pid
 /* Removes a name if it belongs to this PID. */
 void names_remove(struct names *names, const char *name, weir_pid pid, struct reader *reader);
 
+/* Another one may take a name of this PID. Until then, and when the other one has given it up,
+ * lookups still find this PID. */
+void names_yield(struct names *names, const char *name, weir_pid pid);
+
 /* Removes all claims of a PID, whose incarnation has ended. */
 void names_remove_claims(struct names *names, weir_pid pid, struct reader *reader);
 

@@ -81,6 +81,7 @@ struct place {
     uint64_t ordered_due_ns;    /* when it must have left; 0 = no time-out */
     uint64_t pause_ms;          /* of an ordered restart: before it opens, if it is not open */
     const struct spec *made_of; /* the spec it was made of */
+    bool names_pools;           /* the options of that spec name pools */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of waiting messages; NULL: none was seen waiting */
     uint64_t used;              /* messages settled by the last check of pool/scaler.h */

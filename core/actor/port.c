@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
+#include "actor/askers.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/origin.h"
@@ -123,7 +124,7 @@ static int ask(struct port *port, const struct external_request_options *options
                struct message *message, uint64_t *out_reference)
 {
     struct executor *executor;
-    int status = port_enter(port, &executor);
+    int status = port_enter_asking(port, options->inspects ? 0 : options->to, &executor);
 
     if (status != 0)
         return status;
@@ -321,6 +322,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->public.calls = &calls;
     atomic_init(&port->references, 1);
     port->pid = actor_pid(actor);
+    port->part = askers_part_of(actor);
     port->life = life;
     port->runtime = actor->runtime;
     port->external_requests = external_requests_ref(actor->runtime->external_requests);

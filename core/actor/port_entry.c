@@ -1,5 +1,6 @@
 #include "actor/port_entry.h"
 
+#include "actor/askers.h"
 #include "actor/runtime.h"
 
 int port_borrow(struct port *port, struct executor **out)
@@ -36,4 +37,24 @@ int port_hold(struct port *port, struct runtime **out)
     }
     lock_release(&port->lock);
     return status;
+}
+
+int port_enter_asking(struct port *port, weir_pid to, struct executor **out)
+{
+    int status = port_enter(port, out);
+
+    if (status == 0)
+        askers_note_part((*out)->runtime, port->part, to);
+    return status;
+}
+
+int port_hold_asking(struct port *port, weir_pid to, struct runtime **out)
+{
+    struct executor *executor;
+    int status = port_enter_asking(port, to, &executor);
+
+    if (status != 0)
+        return status;
+    runtime_leave(executor);
+    return port_hold(port, out);
 }

@@ -21,6 +21,7 @@ struct port {
     struct weir_port public; /* first */
     _Atomic uint32_t references;
     weir_pid pid;  /* const */
+    weir_pid part; /* const: of the part that the actor belongs to; see askers.h */
     uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
     struct external_requests *external_requests; /* const; counted */
     struct memory *memory;                       /* const; counted */
@@ -45,6 +46,12 @@ int port_borrow(struct port *port, struct executor **out);
 
 /* An executor in a read section: runtime_leave is due. WEIR_ECLOSED, WEIR_ENOMEM. */
 int port_enter(struct port *port, struct executor **out);
+
+/* As port_enter, for a thread that is about to ask `to`: see askers.h. */
+int port_enter_asking(struct port *port, weir_pid to, struct executor **out);
+
+/* As port_hold, likewise. WEIR_ENOMEM. */
+int port_hold_asking(struct port *port, weir_pid to, struct runtime **out);
 
 /* The runtime, in which the thread may wait: runtime_release is due. WEIR_ECLOSED. */
 int port_hold(struct port *port, struct runtime **out);

@@ -39,7 +39,7 @@ int port_begin(struct weir_port *public, weir_pid to, struct weir_message *messa
                                              .lane = WEIR_NORMAL,
                                              .timeout_ms = timeout_ms };
     struct runtime *runtime;
-    int status = port_hold(port_of(public), &runtime);
+    int status = port_hold_asking(port_of(public), to, &runtime);
 
     if (status != 0)
         return status;
@@ -121,7 +121,7 @@ static int submit(struct port *port, const struct submission *submission, uint64
                   uint32_t *out_count)
 {
     struct runtime *runtime;
-    int status = port_hold(port, &runtime);
+    int status = port_hold_asking(port, submission->to, &runtime);
 
     *out_count = 0;
     if (status != 0)
@@ -143,7 +143,7 @@ int port_submit_request(struct weir_port *public, weir_pid pool, const struct we
                         uint64_t timeout_ms, uint64_t *out_reference)
 {
     struct runtime *runtime;
-    int status = port_hold(port_of(public), &runtime);
+    int status = port_hold_asking(port_of(public), pool, &runtime);
 
     if (status != 0)
         return status;
@@ -159,7 +159,7 @@ int port_submit_wait(struct weir_port *public, weir_pid pool, const struct weir_
     struct port *port = port_of(public);
     struct runtime *runtime;
     uint64_t reference;
-    int status = port_hold(port, &runtime);
+    int status = port_hold_asking(port, pool, &runtime);
 
     if (status != 0)
         return status;
@@ -244,7 +244,7 @@ int port_group_send(struct weir_port_group *public, weir_pid to, struct weir_mes
 {
     const struct port_group *group = group_of_public(public);
     struct runtime *runtime;
-    int status = port_hold(group->port, &runtime);
+    int status = port_hold_asking(group->port, to, &runtime);
 
     if (status != 0)
         return status;

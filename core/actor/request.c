@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/actor_ext.h"
+#include "actor/askers.h"
 #include "actor/callback.h"
 #include "actor/deadlines.h"
 #include "actor/external_request.h"
@@ -99,6 +100,8 @@ int request_send(struct actor *actor, const struct request_options *options,
     entry = ext ? take_entry(ext) : NULL;
     if (!entry)
         return WEIR_ENOMEM;
+    if (!options->inspects && !options->under)
+        askers_note(actor, options->to);
     reference = entry->reference;
     due_ns = deadline(actor, options->timeout_ms);
     deadlines_set(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending), due_ns);

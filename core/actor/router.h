@@ -15,6 +15,7 @@
 #include <weir/message.h>
 
 struct actor;
+struct askers;
 struct executor;
 struct fan_out;
 struct inspection;
@@ -65,6 +66,7 @@ struct router {
     const struct router_ops *ops; /* const */
     struct wait_queue *waiters;   /* const: senders that wait for room in it */
     struct leases *leases;        /* const: of its members: leases.h */
+    struct askers *askers;        /* const: of the parts that have asked it: askers.h */
 };
 
 #endif

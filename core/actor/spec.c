@@ -43,6 +43,52 @@ struct spec *spec_ref(struct spec *spec)
     return spec;
 }
 
+/* --- the pools that its options name -------------------------------------------------------- */
+
+static void visit_map(const struct weir_map *map, void (*visit)(void *context, const char *path),
+                      void *context)
+{
+    for (size_t i = 0; i < map->count; i++)
+        visit(context, map->items[i].value);
+}
+
+void spec_visit_pools(const struct spec *spec, void (*visit)(void *context, const char *path),
+                      void *context)
+{
+    const struct weir_option *row = spec->settings ? spec->behaviour->options : NULL;
+
+    for (; row && row->name; row++) {
+        const char *field = (const char *)spec->settings + row->offset;
+        const char *path = NULL;
+        struct weir_map map;
+
+        if (row->kind == WEIR_POOL) {
+            memcpy((void *)&path, field, sizeof path);
+            if (path)
+                visit(context, path);
+        } else if (row->kind == WEIR_MAP && row->pools) {
+            memcpy(&map, field, sizeof map);
+            visit_map(&map, visit, context);
+        }
+    }
+}
+
+static void note_path(void *context, const char *path)
+{
+    (void)path;
+    *(bool *)context = true;
+}
+
+bool spec_names_pools(const struct spec *spec)
+{
+    bool names = false;
+
+    spec_visit_pools(spec, note_path, &names);
+    return names;
+}
+
+/* --- the end -------------------------------------------------------------------------------- */
+
 void spec_unref(struct spec *spec)
 {
     /* Each release pairs with the acquire of the last one: all uses were before. */

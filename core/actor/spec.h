@@ -8,6 +8,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "face/parts.h"
 
@@ -48,5 +49,12 @@ struct tag_table;
 int spec_make_label(struct spec *spec, struct tag_table *names);
 
 struct spec *spec_ref(struct spec *spec);
+
+/* Calls `visit` with the path of each pool that an option of its settings names: an option of kind
+ * WEIR_POOL, or a value of a map of pools. */
+void spec_visit_pools(const struct spec *spec, void (*visit)(void *context, const char *path),
+                      void *context);
+/* True when there is such a path. */
+bool spec_names_pools(const struct spec *spec);
 
 #endif

@@ -79,6 +79,7 @@ int standalone_create(struct runtime *runtime, struct executor *executor,
     if (!standalone)
         return WEIR_ENOMEM;
     standalone->runtime = runtime;
+    standalone->spec = spec_ref(options->spec);
     length = snprintf(standalone->name, sizeof standalone->name, "%s", name);
     lock_init(&standalone->lock);
     dead_letters_init(&standalone->dead, options->dead_letters);
@@ -150,5 +151,6 @@ void standalone_destroy(struct standalone *standalone)
     wiring_destroy(atomic_load(&standalone->wiring.wiring));
     dead_letters_finish(&standalone->dead);
     lock_finish(&standalone->lock);
+    spec_unref(standalone->spec);
     free(standalone);
 }

@@ -23,6 +23,7 @@ struct standalone {
     struct wiring_slot wiring;
     struct dead_letters dead;
     struct lock lock;
+    struct spec *spec;            /* const; counted */
     struct place *place;          /* lock; NULL once it has ended */
     struct ledger_reading ledger; /* lock: from then on */
     _Atomic bool ended;           /* its actor has ended */

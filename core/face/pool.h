@@ -90,6 +90,10 @@ void pool_remove(struct pool *pool, struct executor *executor);
  * thread. */
 void pool_give_up_name(struct pool *pool, struct executor *executor);
 
+/* Another pool may take its path. Until then lookups still find this pool, for parts that end with
+ * it. Any thread. */
+void pool_yield_name(struct pool *pool);
+
 /* As pool_close, but each member ends after its present message: waiting messages are dead. Also
  * for a closing pool. Any thread. */
 void pool_stop_now(struct pool *pool, struct executor *executor);

@@ -230,6 +230,7 @@ static void respec_locked(struct pool *pool, struct spec *spec, struct executor 
         spec_unref(place->respec);
         place->respec = spec_ref(spec);
         place->made_of = spec;
+        place->names_pools = spec_names_pools(spec);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            SIGNAL_RESPEC);
     }

@@ -52,12 +52,14 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
                         const struct pool_options *options)
 {
     pool->runtime = runtime;
-    pool->router = (struct router){ &pool_router_ops, &pool->waiters, &pool->leases };
+    pool->router = (struct router){ &pool_router_ops, &pool->waiters, &pool->leases,
+                                    &pool->askers };
     pool->number = atomic_fetch_add(&runtime->pool_numbers, 1);
     pool->parent = options->parent;
     pool->depth = options->parent ? options->parent->depth + 1 : 0;
     pool->dispatcher = options->dispatcher;
     pool->spec = options->spec ? spec_ref(options->spec) : NULL;
+    pool->manager_spec = options->manager ? spec_ref(options->manager) : NULL;
     pool->settings = options->settings;
     escalation_complete(&pool->settings.restart);
     (void)snprintf(pool->path, sizeof pool->path, "%s", options->path);
@@ -112,6 +114,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
     dead_letters_finish(&pool->dead);
     lock_finish(&pool->lock);
     spec_unref(pool->spec);
+    spec_unref(pool->manager_spec);
     free(pool->children);
     free(pool);
 }

@@ -112,6 +112,11 @@ void pool_give_up_name(struct pool *pool, struct executor *executor)
     names_remove(&pool->runtime->names, pool->path, pool->pid, &executor->reader);
 }
 
+void pool_yield_name(struct pool *pool)
+{
+    names_yield(&pool->runtime->names, pool->path, pool->pid);
+}
+
 static void stop_places_locked(struct list *places, struct executor *executor, uint32_t signals)
 {
     for (struct list *node = places->next; node != places; node = node->next) {

@@ -147,6 +147,8 @@ void manager_set_locked(struct pool *pool, struct spec *spec, struct executor *e
         return; /* it has ended */
     spec_unref(pool->manager->respec);
     pool->manager->respec = spec ? spec_ref(spec) : NULL;
+    spec_unref(pool->manager_spec);
+    pool->manager_spec = spec ? spec_ref(spec) : NULL;
     pool->has_manager = spec != NULL;
     pool->manager_is_new = true;
     (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_RESPEC);

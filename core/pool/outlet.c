@@ -165,17 +165,23 @@ void outlet_set_locked(struct outlets *outlets, struct wiring *wiring, struct ex
 
 /* --- former workers ------------------------------------------------------------------------- */
 
-/* True when a place has another outlet; `due` becomes the latest time at which such a place must
+/* A former worker may use pools that the pool's present workers do not name. */
+static bool is_former_locked(struct pool *pool, const struct place *place)
+{
+    return place->wiring != &present_locked(&pool->outlets)->slot ||
+           (place->names_pools && place->made_of != pool->spec);
+}
+
+/* True when a place is a former worker; `due` becomes the latest time at which such a place must
  * have left, 0 when one of them has no such time. */
-static bool look_for_former_locked(const struct list *places, const struct wiring_slot *present,
-                                   uint64_t *due)
+static bool look_for_former_locked(struct pool *pool, const struct list *places, uint64_t *due)
 {
     bool found = false;
 
     for (struct list *node = places->next; node != places; node = node->next) {
         const struct place *place = LIST_ENTRY(node, struct place, link);
 
-        if (place->wiring == present)
+        if (!is_former_locked(pool, place))
             continue;
         found = true;
         if (*due > 0 && (place->ordered_due_ns == 0 || place->ordered_due_ns > *due))
@@ -186,14 +192,12 @@ static bool look_for_former_locked(const struct list *places, const struct wirin
 
 bool outlet_has_former(struct pool *pool, uint64_t *out_due_ns)
 {
-    const struct wiring_slot *present;
     uint64_t due = 1;
     bool has;
 
     lock_acquire(&pool->lock);
-    present = &present_locked(&pool->outlets)->slot;
-    has = look_for_former_locked(&pool->leavers, present, &due);
-    has |= look_for_former_locked(&pool->closers, present, &due);
+    has = look_for_former_locked(pool, &pool->leavers, &due);
+    has |= look_for_former_locked(pool, &pool->closers, &due);
     lock_release(&pool->lock);
     *out_due_ns = due;
     return has;

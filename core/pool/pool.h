@@ -12,6 +12,7 @@
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
+#include "actor/askers.h"
 #include "actor/leases.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
@@ -123,6 +124,8 @@ struct pool {
     /* Of a pool that routes by pull: by senders and turns, for each message. */
     alignas(64) struct pull_queue pull;
     alignas(64) struct leases leases;
+    /* Read when a part asks that has not asked another pool since. */
+    alignas(64) struct askers askers;
     struct scaler scaler;
     _Atomic uint64_t resizes[RESIZE_BY_COUNT];
     struct rebalancing rebalancing;
@@ -141,6 +144,7 @@ struct pool {
     uint32_t child_room;               /* lock: of `children` */
     struct spec *spec;                 /* lock: of new workers */
     struct place *manager;             /* lock: of its own actor; NULL: it has ended */
+    struct spec *manager_spec;         /* lock: counted; of that behaviour; NULL: none */
     bool has_manager;                  /* lock: a behaviour manages it, not the built-in manager */
     bool manager_is_new;               /* lock: manager->respec is new, also when NULL */
     struct pool_settings settings;     /* lock; senders read `flags` */

@@ -89,6 +89,7 @@ static int make_place(struct pool *pool, struct executor *executor, struct spec 
     place->dead = &pool->dead;
     place->misuses = &pool->misuses;
     place->made_of = spec;
+    place->names_pools = spec_names_pools(spec);
     place->epoch = pool->epoch + 1;
     place_shut(place, executor_time(executor));
     options.place = place;

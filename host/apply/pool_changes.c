@@ -284,7 +284,7 @@ int pool_changes_exchange(struct pool_changes *changes, struct executor *executo
 /* --- committing ----------------------------------------------------------------------------- */
 
 /* Moves the removed pools to the list of draining pools. */
-static void set_gone(struct pool_changes *changes, struct executor *executor)
+static void set_gone(struct pool_changes *changes)
 {
     const struct plan *plan = changes->transition->plan;
     struct assembly *assembly = changes->transition->assembly;
@@ -292,7 +292,7 @@ static void set_gone(struct pool_changes *changes, struct executor *executor)
     for (uint32_t i = 0; i < plan->removed_count; i++) {
         struct pool *pool = assembly->pools[plan->removed[i]];
 
-        pool_give_up_name(pool, executor); /* a new pool may take the name while this one drains */
+        pool_yield_name(pool); /* a new pool may take the name while this one drains */
         assembly->gone[assembly->gone_count++] = pool;
     }
 }
@@ -331,7 +331,7 @@ void pool_changes_commit(struct pool_changes *changes, struct executor *executor
     for (uint32_t i = 0; i < changes->task_count; i++)
         if ((parent = parent_of_new(changes, &changes->tasks[i])))
             pool_show_joined(parent, executor);
-    set_gone(changes, executor);
+    set_gone(changes);
     assembly->pools = changes->all;
     changes->all = old;
 }

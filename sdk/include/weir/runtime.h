@@ -259,8 +259,9 @@ WEIR_API int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const cha
 
 /*
  * Ends all sources, pools and actors in order. Sources end first. Each pool or actor ends after all
- * that feed it, so that every accepted message is handled; the members of a cycle of outputs close
- * together. Waits.
+ * that feed it by their outputs, whose options of kind WEIR_POOL name it, or that have asked it by
+ * its PID (a request, a lease, tasks), so that every accepted message is handled; the members of a
+ * cycle of outputs close together. Waits.
  *
  * An actor that has not ended within `no_room_ms` may wait for room that never comes. The library
  * then closes early every pool and actor that cannot open, is paused or has no workers; messages
