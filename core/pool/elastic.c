@@ -31,35 +31,43 @@ void elastic_set_locked(struct pool *pool)
     elastic_publish_locked(pool);
 }
 
-static void log_change(struct pool *pool, const char *event, const char *effect)
+static void log_change(struct pool *pool, uint32_t size, const char *event, const char *effect)
 {
     log_event(&pool->runtime->options.log, WEIR_LOG_INFO, pool->path, event,
-              weir_uint("size", pool->target), weir_str("effect", effect));
+              weir_uint("size", size), weir_str("effect", effect));
 }
 
-void elastic_suspend_locked(struct pool *pool)
+bool elastic_suspend_locked(struct pool *pool)
 {
-    if (elastic_is_active_locked(pool))
-        log_change(pool, "automatic scaling is suspended",
-                   "the size stays until `weir scale POOL auto`, a call that resumes it, or a "
-                   "reload");
+    bool was_active = elastic_is_active_locked(pool);
+
     pool->scaler.suspended = pool->settings.scale.on;
     pool->scaler.logged_full = false;
     elastic_publish_locked(pool);
+    return was_active;
+}
+
+void elastic_log_suspended(struct pool *pool, uint32_t size)
+{
+    log_change(pool, size, "automatic scaling is suspended",
+               "the size stays until `weir scale POOL auto`, a call that resumes it, or a reload");
 }
 
 int pool_scale_auto(struct pool *pool, struct executor *executor)
 {
-    bool is_closing, on;
+    bool is_closing, on, resumes;
+    uint32_t size;
 
     lock_acquire(&pool->lock);
     is_closing = flags_is_closing(&pool->flags);
     on = pool->settings.scale.on;
-    if (pool->scaler.suspended && !is_closing)
-        log_change(pool, "automatic scaling goes on", "the pool changes its size by itself");
+    resumes = pool->scaler.suspended && !is_closing;
+    size = pool->target;
     pool->scaler.suspended = false;
     elastic_publish_locked(pool);
     lock_release(&pool->lock);
+    if (resumes)
+        log_change(pool, size, "automatic scaling goes on", "the pool changes its size by itself");
     elastic_wake(pool, executor);
     if (is_closing)
         return WEIR_ECLOSED;

@@ -16,6 +16,7 @@
 #define POOL_ELASTIC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct executor;
 struct pool;
@@ -26,8 +27,11 @@ bool elastic_is_active_locked(const struct pool *pool);
 /* The law is that of the pool's settings from now on, and not suspended. pool->lock is held;
  * elastic_wake follows. */
 void elastic_set_locked(struct pool *pool);
-/* A call or a command has set the size. pool->lock is held. */
-void elastic_suspend_locked(struct pool *pool);
+/* A call or a command has set the size. pool->lock is held. True: automatic scaling is suspended by
+ * it, and elastic_log_suspended is due. */
+bool elastic_suspend_locked(struct pool *pool);
+/* Without the lock: see log.h. `size`: of the pool. */
+void elastic_log_suspended(struct pool *pool, uint32_t size);
 /* Publishes whether senders ask for checks. pool->lock is held, after a check. */
 void elastic_publish_locked(struct pool *pool);
 

@@ -442,38 +442,36 @@ int resize_set_locked(struct pool *pool, struct executor *executor, int64_t want
     return status;
 }
 
-/* A resize that the pool's own law did not cause. */
-static int resize_by_hand_locked(struct pool *pool, struct executor *executor, int64_t wanted,
-                                 struct weir_resized *out)
+/* A resize that the pool's own law did not cause: to `size`, or by `more` workers if that is -1. */
+static int resize_by_hand(struct pool *pool, struct executor *executor, int64_t size, int32_t more,
+                          struct weir_resized *out)
 {
-    int status = resize_set_locked(pool, executor, wanted, out);
+    bool is_suspended = false;
+    uint32_t target;
+    int status;
 
+    lock_acquire(&pool->lock);
+    status = resize_set_locked(pool, executor, size >= 0 ? size : (int64_t)pool->target + more,
+                               out);
     if (status == 0)
-        elastic_suspend_locked(pool);
+        is_suspended = elastic_suspend_locked(pool);
+    target = pool->target;
+    lock_release(&pool->lock);
+    if (is_suspended)
+        elastic_log_suspended(pool, target);
+    outcome_notify(pool, executor);
     return status;
 }
 
 int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out)
 {
-    int status;
-
-    lock_acquire(&pool->lock);
-    status = resize_by_hand_locked(pool, executor, target, out);
-    lock_release(&pool->lock);
-    outcome_notify(pool, executor);
-    return status;
+    return resize_by_hand(pool, executor, target, 0, out);
 }
 
 int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out)
 {
-    int status;
-
-    lock_acquire(&pool->lock);
-    status = resize_by_hand_locked(pool, executor, (int64_t)pool->target + count, out);
-    lock_release(&pool->lock);
-    outcome_notify(pool, executor);
-    return status;
+    return resize_by_hand(pool, executor, -1, count, out);
 }
 
 const char *resize_by_name(enum resize_by by)

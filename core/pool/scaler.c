@@ -64,6 +64,7 @@ struct check {
     uint64_t now_ns;
     struct place *unused; /* the place that has been unused longest; NULL: none */
     bool stuck;           /* a worker is late to open, waits to be opened again, or has stopped */
+    bool fills;           /* the pool has its maximum; not logged since it was below */
     struct group_growth group;
 };
 
@@ -237,15 +238,13 @@ void pool_consult_law(struct pool *pool, const struct pool_settings *settings,
 
 /* --- acting --------------------------------------------------------------------------------- */
 
-/* Logs once, until the pool is below its maximum again. */
-static void log_full_locked(struct pool *pool, const struct check *check)
+/* Without the lock of the pool: see log.h. */
+static void log_full(struct pool *pool, const struct check *check)
 {
-    if (pool->scaler.logged_full)
-        return;
-    pool->scaler.logged_full = true;
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path,
               "the pool has its maximum of workers, and messages still wait",
-              weir_uint("size", pool->target), weir_uint("waiting", check->figures.waiting),
+              weir_uint("size", check->figures.target),
+              weir_uint("waiting", check->figures.waiting),
               weir_uint("oldest_ms", check->figures.oldest_ns / NS_PER_MS));
 }
 
@@ -256,12 +255,11 @@ static void put_last_locked(struct pool *pool, struct place *place)
     list_append(&pool->places, &place->link);
 }
 
-static void carry_out_locked(struct pool *pool, struct executor *executor,
-                             const struct check *check, struct scale_verdict verdict,
-                             struct weir_resized *out)
+static void carry_out_locked(struct pool *pool, struct executor *executor, struct check *check,
+                             struct scale_verdict verdict, struct weir_resized *out)
 {
-    if (verdict.cause == SCALE_FULL)
-        log_full_locked(pool, check);
+    if (verdict.cause == SCALE_FULL && !pool->scaler.logged_full)
+        check->fills = pool->scaler.logged_full = true;
     if (verdict.target == pool->target)
         return;
     if (verdict.cause == SCALE_UNUSED && check->unused)
@@ -359,6 +357,8 @@ void scaler_check(struct pool *pool, struct executor *executor)
     arm(pool, check.now_ns, for_messages, for_workers);
     if (leaves_takers)
         lease_group_ask_others(pool, executor);
+    if (check.fills)
+        log_full(pool, &check);
     if (resized.changed > 0)
         outcome_notify(pool, executor);
     resize_report(pool, RESIZE_BY_SCALE, NULL, &resized);
