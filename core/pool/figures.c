@@ -112,9 +112,33 @@ static void count_queue_locked(struct tally *tally, struct pool *pool)
     tally->ledger.queued += waiting;
 }
 
-static void count_pool(struct tally *tally, struct pool *pool)
+/* Locks the pools so many levels below the children; false: there are none. Depth is bounded by the
+ * configuration. */
+static bool lock_level_locked(struct pool *pool, uint32_t level)
 {
-    lock_acquire(&pool->lock);
+    bool found = false;
+
+    for (uint32_t i = 0; i < pool->child_count; i++) {
+        if (level > 0) {
+            found |= lock_level_locked(pool->children[i], level - 1);
+            continue;
+        }
+        lock_acquire(&pool->children[i]->lock);
+        found = true;
+    }
+    return found;
+}
+
+static void release_children(struct pool *pool)
+{
+    for (uint32_t i = 0; i < pool->child_count; i++) {
+        release_children(pool->children[i]);
+        lock_release(&pool->children[i]->lock);
+    }
+}
+
+static void count_tree_locked(struct tally *tally, struct pool *pool)
+{
     tally->stats.target += pool->target;
     tally->stats.paused += flags_is_paused(&pool->flags);
     tally->stats.epoch += pool->epoch;
@@ -127,11 +151,23 @@ static void count_pool(struct tally *tally, struct pool *pool)
     count_places(tally, &pool->prepared, false);
     count_places(tally, &pool->leavers, true);
     count_places(tally, &pool->closers, true);
-    /* Depth is bounded by the configuration; parents lock before children, always. The queue stays
-     * frozen: workers of the children may take from it. */
+    /* The queue stays frozen: workers of the children may take from it. */
     for (uint32_t i = 0; i < pool->child_count; i++)
-        count_pool(tally, pool->children[i]);
+        count_tree_locked(tally, pool->children[i]);
     pulling_thaw_locked(pool);
+}
+
+/* All pools are locked before the first queue, since a pool that scales itself locks the queue of
+ * its group after itself. */
+static void count_pool(struct tally *tally, struct pool *pool)
+{
+    uint32_t level = 0;
+
+    lock_acquire(&pool->lock);
+    while (lock_level_locked(pool, level))
+        level++;
+    count_tree_locked(tally, pool);
+    release_children(pool);
     lock_release(&pool->lock);
 }
 
