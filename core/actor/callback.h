@@ -9,6 +9,7 @@
 #define ACTOR_CALLBACK_H
 
 #include "actor/place.h"
+#include "base/lock.h"
 
 /* Writes the actor into the crash note. Before the first callback of a
  * turn, and after the spec was replaced in a turn. */
@@ -34,6 +35,7 @@ static inline void callback_note(struct actor *actor, const struct weir_tag *tag
 {
     struct executor *executor = actor->executor;
 
+    lock_expect_none();
     /* Relaxed: the timekeeper reads it again when it holds this thread. */
     atomic_store_explicit(&executor->current, actor, memory_order_relaxed);
     if (executor->noted != actor->spec)

@@ -22,9 +22,9 @@ struct children *children_get(struct actor *actor)
     if (!children)
         return NULL;
     memset((void *)children, 0, sizeof *children);
-    lock_init(&children->lock);
     list_init(&children->list);
     children->depth = above ? above->depth + 1 : 1;
+    lock_init_nested(&children->lock, LOCK_CHILDREN, children->depth);
     children->root = above ? above->root : children;
     children->parent = actor;
     children->parent_pid = actor_pid(actor);

@@ -5,6 +5,7 @@
 #include "actor/find.h"
 #include "actor/origin.h"
 #include "actor/runtime.h"
+#include "base/lock.h"
 
 _Static_assert(NAMES_LENGTH_MAX <= DEAD_RECORD_NAME_MAX, "a name fits");
 
@@ -65,6 +66,7 @@ uint64_t dead_store_append(struct runtime *runtime, const struct message *messag
     if (!store->append || message_is_of_core(message))
         return 0;
     names_of(&runtime->names, message->public.from, from);
+    lock_expect_none_of_core();
     return store->append(store->context, &record, origin_is_followed(message));
 }
 

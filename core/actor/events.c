@@ -11,7 +11,7 @@
 
 void events_init(struct events *events)
 {
-    lock_init(&events->lock);
+    lock_init(&events->lock, LOCK_EVENTS);
     events->last_token = 0;
     events->participants = (struct table){ .only = NULL };
     events->subscribers = (struct table){ .only = NULL };

@@ -14,7 +14,7 @@ int external_requests_create(struct runtime *runtime, struct external_requests *
     if (!requests)
         return WEIR_ENOMEM;
     atomic_init(&requests->references, 1);
-    lock_init(&requests->lock);
+    lock_init(&requests->lock, LOCK_REQUESTS);
     given_up_init(&requests->given_up);
     requests->runtime = runtime;
     *out = requests;

@@ -11,7 +11,7 @@ struct given_up_note {
 void given_up_init(struct given_up *given_up)
 {
     *given_up = (struct given_up){ .count = 0 };
-    lock_init(&given_up->lock);
+    lock_init(&given_up->lock, LOCK_GIVEN_UP);
 }
 
 static struct given_up_note *note_of(struct table_node *node)

@@ -12,7 +12,7 @@
 
 void groups_init(struct groups *groups)
 {
-    lock_init(&groups->lock);
+    lock_init(&groups->lock, LOCK_GROUPS);
     list_init(&groups->all);
 }
 

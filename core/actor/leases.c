@@ -11,9 +11,9 @@
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 #define NS_PER_MS 1000000u
 
-void leases_init(struct leases *leases)
+void leases_init(struct leases *leases, uint32_t depth)
 {
-    lock_init(&leases->lock);
+    lock_init_nested(&leases->lock, LOCK_LEASES, depth);
 }
 
 void leases_finish(struct leases *leases)

@@ -55,7 +55,8 @@ struct lease {
     bool is_over;         /* seen by the member */
 };
 
-void leases_init(struct leases *leases);
+/* `depth`: of their pool. */
+void leases_init(struct leases *leases, uint32_t depth);
 void leases_finish(struct leases *leases);
 /* pool->lock is held. */
 void leases_set(struct leases *leases, bool on, uint64_t timeout_ms);

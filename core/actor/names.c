@@ -45,7 +45,7 @@ static const struct name_entry given_up; /* marks a slot whose name was removed 
 
 void names_init(struct names *names)
 {
-    lock_init(&names->lock);
+    lock_init(&names->lock, LOCK_NAMES);
     atomic_init(&names->table, NULL);
     names->by_pid = names->labels = (struct table){ .only = NULL };
     names->count = 0;

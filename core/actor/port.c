@@ -327,7 +327,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->runtime = actor->runtime;
     port->external_requests = external_requests_ref(actor->runtime->external_requests);
     port->memory = memory_ref(actor->runtime->memory);
-    lock_init(&port->lock);
+    lock_init(&port->lock, LOCK_PORT);
     return port;
 }
 

@@ -30,6 +30,7 @@ void printing_print(struct actor *actor, const char *text, size_t size)
 
     if (!options->print)
         return;
+    lock_expect_none_of_core();
     options->print(options->print_context, text, size);
     if (text_is_full(options))
         wait(actor);

@@ -1,6 +1,5 @@
 #include "actor/runtime.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -182,14 +181,14 @@ static void init_notice(struct runtime *runtime)
 
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    lock_init(&runtime->notice_lock);
+    lock_init(&runtime->notice_lock, LOCK_NOTICE);
     pthread_cond_init(&runtime->notice, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
 void runtime_init_entries(struct runtime *runtime)
 {
-    lock_init(&runtime->entry_lock);
+    lock_init(&runtime->entry_lock, LOCK_ENTRIES);
     init_notice(runtime);
 }
 
@@ -245,8 +244,7 @@ bool runtime_wait(struct runtime *runtime, bool (*done)(void *context), void *co
             return false;
         lock_acquire(&runtime->notice_lock);
         while (seen == runtime->notice_count && in_time)
-            in_time = pthread_cond_timedwait(&runtime->notice, &runtime->notice_lock.mutex,
-                                             &deadline) != ETIMEDOUT;
+            in_time = lock_wait_until(&runtime->notice_lock, &runtime->notice, &deadline);
         lock_release(&runtime->notice_lock);
     }
 }

@@ -66,6 +66,7 @@ struct runtime {
     _Atomic bool escalated;           /* see runtime_escalate */
     _Atomic uint64_t kept_warning_ns; /* the log names messages kept longer: kept.h; 0 = never */
     _Atomic uint64_t edges;           /* of lifecycle.h, taken so far: for tests */
+    _Atomic uint32_t source_numbers;  /* for the order of their locks */
     _Atomic uint32_t pool_numbers;    /* for the executors' round-robin positions */
     _Atomic uint32_t
         idle_waits; /* threads in runtime_wait_idle: workers that fall asleep give notice */

@@ -14,7 +14,7 @@ int slots_init(struct slots *slots)
     if (!slots->chunks)
         return WEIR_ENOMEM;
     stock_common_init(&slots->free);
-    lock_init(&slots->lock);
+    lock_init(&slots->lock, LOCK_SLOTS);
     return 0;
 }
 

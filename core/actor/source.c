@@ -130,6 +130,12 @@ static void destroy(struct source *source)
     free(source);
 }
 
+/* The figures of a source include those of the former ones: a new source locks before them. */
+static uint32_t depth_of_next(struct runtime *runtime)
+{
+    return UINT32_MAX - atomic_fetch_add(&runtime->source_numbers, 1);
+}
+
 int source_create(struct runtime *runtime, struct executor *executor,
                   const struct source_options *options, struct source **out)
 {
@@ -143,7 +149,7 @@ int source_create(struct runtime *runtime, struct executor *executor,
     atomic_init(&source->admitted, !options->waits_for_go);
     (void)snprintf(source->path, sizeof source->path, "%s", options->path);
     dead_letters_init(&source->dead, options->dead_letters);
-    lock_init(&source->lock);
+    lock_init_nested(&source->lock, LOCK_SOURCE, depth_of_next(runtime));
     status = init_wiring(source, options);
     if (status == 0)
         status = create_actor(source, executor, options);

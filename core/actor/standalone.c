@@ -81,7 +81,7 @@ int standalone_create(struct runtime *runtime, struct executor *executor,
     standalone->runtime = runtime;
     standalone->spec = spec_ref(options->spec);
     length = snprintf(standalone->name, sizeof standalone->name, "%s", name);
-    lock_init(&standalone->lock);
+    lock_init(&standalone->lock, LOCK_STANDALONE);
     dead_letters_init(&standalone->dead, options->dead_letters);
     atomic_init(&standalone->wiring.wiring, options->wiring);
     if (length >= 0 && (size_t)length < sizeof standalone->name)

@@ -3,7 +3,7 @@
 void storing_init(struct storing *storing)
 {
     *storing = (struct storing){ .ended_to = 0 };
-    lock_init(&storing->lock);
+    lock_init(&storing->lock, LOCK_STORING);
 }
 
 void storing_finish(struct storing *storing, struct cache *cache)

@@ -18,7 +18,7 @@ struct tokens *tokens_create(const struct rate *rate)
     if (!tokens)
         return NULL;
     atomic_init(&tokens->references, 1);
-    lock_init(&tokens->lock);
+    lock_init(&tokens->lock, LOCK_TOKENS);
     bucket_init(&tokens->bucket, rate);
     return tokens;
 }

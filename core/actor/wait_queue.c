@@ -2,7 +2,7 @@
 
 void wait_queue_init(struct wait_queue *queue)
 {
-    lock_init(&queue->lock);
+    lock_init(&queue->lock, LOCK_WAIT_QUEUE);
     list_init(&queue->list);
     queue->dissolved = false;
     atomic_init(&queue->count, 0);

@@ -34,6 +34,7 @@ static int begin(struct actor *actor, int descriptor, uint32_t events, uint64_t 
     message->public.kind = MESSAGE_READY;
     status = polls_add(polls, pid, message, out_token);
     if (status == 0) {
+        lock_expect_none_of_core();
         status = poller->begin(poller->context, descriptor, events, *out_token);
         if (status == 0)
             return 0;
@@ -78,6 +79,7 @@ static void drop(struct actor *actor, struct watched *entry)
     weir_pid pid;
     struct message *message = polls_take(&actor->runtime->polls, entry->node.hash, &pid);
 
+    lock_expect_none_of_core();
     if (message)
         poller->end(poller->context, entry->descriptor, entry->node.hash);
     message_destroy(&actor->executor->cache, message);

@@ -1,11 +1,15 @@
 #include "base/log.h"
 
+#include "base/lock.h"
+
 #define LOG_FIELDS_MAX 16 /* more than any line of ours has */
 
 void log_write(const struct log_sink *sink, const struct log_line *line)
 {
-    if (sink && sink->write)
-        sink->write(sink->context, line);
+    if (!sink || !sink->write)
+        return;
+    lock_expect_none_of_core();
+    sink->write(sink->context, line);
 }
 
 static void write_fields(const struct log_sink *sink, const struct log_line *begun,

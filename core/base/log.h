@@ -2,7 +2,8 @@
  * base/log.h - one line for each event, for the sink of the runtime's creator.
  *
  * The runtime has no output of its own. A sink is called from any thread, also several at once; it
- * must not block for long, and must not call back into the runtime.
+ * must not block for long. The runtime holds none of its locks while it calls a sink, so the caller
+ * of these functions holds none: log.c checks it.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

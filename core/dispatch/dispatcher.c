@@ -61,7 +61,7 @@ static void init_fields(struct dispatcher *dispatcher, const struct dispatcher_o
     dispatcher->options.name = dispatcher->name;
     if (!dispatcher->options.ring_capacity)
         dispatcher->options.ring_capacity = RING_CAPACITY;
-    lock_init(&dispatcher->lock);
+    lock_init(&dispatcher->lock, LOCK_DISPATCHER);
     global_queue_init(&dispatcher->global);
     timers_init(&dispatcher->timers);
     idle_init(&dispatcher->idle, searchers_of(options->threads));

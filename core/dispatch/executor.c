@@ -66,7 +66,7 @@ int executor_init(struct executor *executor, struct dispatcher *dispatcher, void
     atomic_init(&executor->exempt_beat, present_beat(executor) - EXEMPT_BEATS);
     executor->theft_ns = THEFT_NS_FIRST;
     ring_init(&executor->ring, dispatcher ? dispatcher->options.ring_capacity : RING_CAPACITY);
-    lock_init(&executor->offline_lock);
+    lock_init(&executor->offline_lock, LOCK_OFFLINE);
     executor->can_be_raided = dispatcher && barrier_register();
     atomic_init(&executor->raided, !executor->can_be_raided);
     refresh_budget(executor);

@@ -7,11 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lock.h"
+
 void futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
     struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u),
                                 .tv_nsec = (long)(timeout_ns % 1000000000u) };
 
+    lock_expect_none();
     (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected,
                   timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
 }

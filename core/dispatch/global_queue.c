@@ -7,7 +7,7 @@
 
 void global_queue_init(struct global_queue *queue)
 {
-    lock_init(&queue->lock);
+    lock_init(&queue->lock, LOCK_GLOBAL_QUEUE);
     queue->first = NULL;
     queue->last = NULL;
     atomic_init(&queue->count, 0);

@@ -10,7 +10,7 @@
 void polls_init(struct polls *polls)
 {
     *polls = (struct polls){ 0 };
-    lock_init(&polls->lock);
+    lock_init(&polls->lock, LOCK_POLLS);
 }
 
 void polls_finish(struct polls *polls, struct cache *cache)

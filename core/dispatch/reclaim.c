@@ -8,7 +8,7 @@
 void reclaim_init(struct reclaim *reclaim)
 {
     atomic_init(&reclaim->epoch, 1);
-    lock_init(&reclaim->lock);
+    lock_init(&reclaim->lock, LOCK_RECLAIM);
     reclaim->reader_count = 0;
     reclaim->seen_below = 0;
     reclaim->orphans = (struct retired_list){ 0 };

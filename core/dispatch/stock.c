@@ -4,7 +4,7 @@
 
 void stock_common_init(struct stock_common *common)
 {
-    lock_init(&common->lock);
+    lock_init(&common->lock, LOCK_STOCK);
     common->batches = NULL;
 }
 

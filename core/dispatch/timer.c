@@ -7,7 +7,7 @@
 void timers_init(struct timers *timers)
 {
     *timers = (struct timers){ 0 };
-    lock_init(&timers->lock);
+    lock_init(&timers->lock, LOCK_TIMERS);
     atomic_init(&timers->next_due_ns, TIMER_NEVER);
 }
 

@@ -116,7 +116,7 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     runtime->no_room_ms = known.no_room_ms ? known.no_room_ms
                                            : restart_usual(WEIR_RESTART_USUAL).backoff_ms_max;
     read_dead_letters(&known, &runtime->dead_letters);
-    lock_init(&runtime->lock);
+    lock_init(&runtime->lock, LOCK_PARTS);
     levels_init(&runtime->levels, known.log_level);
     list_init(&runtime->parts);
     status = create_core(runtime, &known);

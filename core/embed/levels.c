@@ -13,7 +13,7 @@ struct level {
 
 void levels_init(struct levels *levels, uint32_t given)
 {
-    lock_init(&levels->lock);
+    lock_init(&levels->lock, LOCK_LEVELS);
     levels->by_path = (struct table){ .only = NULL };
     levels->usual = given ? given : WEIR_LOG_UP_TO(USUAL_LOG_LEVEL);
 }

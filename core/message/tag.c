@@ -11,7 +11,7 @@ struct tag_entry {
 void tag_table_init(struct tag_table *table)
 {
     memset(table, 0, sizeof *table);
-    lock_init(&table->lock);
+    lock_init(&table->lock, LOCK_TAGS);
 }
 
 void tag_table_finish(struct tag_table *table)

@@ -74,10 +74,10 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     atomic_init(&pool->holders, 1);
     pool->nobody = members_create(0);
     wait_queue_init(&pool->waiters);
-    pulling_init(&pool->pull);
-    leases_init(&pool->leases);
+    pulling_init(&pool->pull, pool->depth);
+    leases_init(&pool->leases, pool->depth);
     dead_letters_init(&pool->dead, options->dead_letters);
-    lock_init(&pool->lock);
+    lock_init_nested(&pool->lock, LOCK_POOL, pool->depth);
     list_init(&pool->outlets.used);
     list_init(&pool->places);
     list_init(&pool->leavers);

@@ -123,7 +123,7 @@ static bool lock_level_locked(struct pool *pool, uint32_t level)
             found |= lock_level_locked(pool->children[i], level - 1);
             continue;
         }
-        lock_acquire(&pool->children[i]->lock);
+        lock_acquire_beside(&pool->children[i]->lock, &pool->lock);
         found = true;
     }
     return found;

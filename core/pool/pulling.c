@@ -8,9 +8,9 @@
 #include "pool/pool.h"
 #include "pool/route_ops.h"
 
-void pulling_init(struct pull_queue *pull)
+void pulling_init(struct pull_queue *pull, uint32_t depth)
 {
-    lock_init(&pull->lock);
+    lock_init_nested(&pull->lock, LOCK_PULL, depth);
     list_init(&pull->idle);
     pull->takers_due_ns = TIMER_NEVER;
 }

@@ -16,7 +16,8 @@
 
 #include "pool/pool.h"
 
-void pulling_init(struct pull_queue *pull);
+/* `depth`: of its pool. */
+void pulling_init(struct pull_queue *pull, uint32_t depth);
 /* Frees the messages that are left. `executor` may be NULL when it is empty. */
 void pulling_finish(struct pull_queue *pull, struct executor *executor);
 

@@ -11,7 +11,7 @@ void dead_letters_init(struct dead_letters *letters, const struct dead_letters_b
     static const struct dead_letters_bounds usual = { DEAD_LETTERS_MAX, DEAD_LETTERS_BYTES_MAX };
 
     *letters = (struct dead_letters){ .bounds = bounds ? *bounds : usual };
-    lock_init(&letters->lock);
+    lock_init(&letters->lock, LOCK_DEAD_LETTERS);
 }
 
 void dead_letters_finish(struct dead_letters *letters)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#include "base/lock_order.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -23,6 +25,7 @@ struct fiber {
     enum fiber_state state;
     const pthread_mutex_t *wanted; /* the mutex that it waits for */
     void *shadow;                  /* AddressSanitizer's, for frames of this stack */
+    struct lock_order *held;       /* its locks, while it does not run */
 };
 
 struct fibers {
@@ -107,11 +110,14 @@ static void announce_arrival(void *shadow, const void **from, size_t *from_size)
 
 static void go_on(struct fibers *fibers, struct fiber *fiber)
 {
+    struct lock_order *held = lock_order_switch(fiber->held);
+
     fibers->running = fiber;
     announce_switch(&fibers->caller_shadow, fiber->stack, STACK_BYTES);
     (void)swapcontext(&fibers->caller, &fiber->context);
     announce_arrival(fibers->caller_shadow, NULL, NULL);
     fibers->running = NULL;
+    fiber->held = lock_order_switch(held);
 }
 
 static void go_back(struct fibers *fibers, struct fiber *fiber)

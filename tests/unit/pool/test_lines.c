@@ -48,6 +48,13 @@ static size_t lines_of(struct group_of_fields group)
     return (group.end - 1) / LINE - group.begin / LINE + 1;
 }
 
+/* A group with one lock: only builds with checks store its rank. */
+static struct group_of_fields without_rank(struct group_of_fields group)
+{
+    group.end -= sizeof(struct lock) - sizeof(pthread_mutex_t);
+    return group;
+}
+
 static void test_lines_of_a_mailbox_and_an_actor(void)
 {
     const struct group_of_fields groups[] = {
@@ -80,7 +87,7 @@ static void test_lines_of_a_pool(void)
     CU_ASSERT_TRUE(ARE_APART(groups));
     CU_ASSERT_EQUAL(lines_of(groups[0]), 1);
     CU_ASSERT_EQUAL(lines_of(groups[1]), 1);
-    CU_ASSERT_EQUAL(lines_of(groups[2]), 1);
+    CU_ASSERT_EQUAL(lines_of(without_rank(groups[2])), 1);
     CU_ASSERT_EQUAL(sizeof(struct counter), COUNTER_SHARDS * LINE);
 }
 
