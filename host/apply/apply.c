@@ -124,9 +124,9 @@ static int prepare(struct apply *apply)
 
 static void set_changing(struct assembly *assembly, bool changing)
 {
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     assembly->changing = changing;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
 }
 
 /* Room among the gone for all parts, old and new. */
@@ -211,14 +211,14 @@ void apply_commit(struct apply *apply)
     uint64_t start_ns = now_ns();
 
     runtime_resume(apply->executor);
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     pool_changes_commit(&apply->pools, apply->executor);
     source_changes_commit(&apply->sources, apply->executor);
     dispatcher_change_commit(&apply->dispatchers);
     assembly->shared = apply->transition.shared;
     apply->transition.shared = apply->transition.old_shared;
     assembly->generation++;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     runtime_pause(apply->executor);
     apply->times.commit_ns = now_ns() - start_ns;
 }

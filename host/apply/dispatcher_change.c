@@ -130,9 +130,9 @@ static bool follow(struct assembly *assembly, struct settings_dispatcher *follow
     if (status != 0)
         return false;
     /* The next plan compares with the settings in force. */
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     follower->threads = wanted;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return true;
 }
 

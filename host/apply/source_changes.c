@@ -260,9 +260,9 @@ static int open_again(struct source_changes *changes, struct source_task *task,
     if (task->made && source_has_ended(old))
         source_inherit(again, task->made);
     source_succeed(old, again, executor);
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     assembly->sources[task->old_index] = again;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     changes->closed[changes->closed_count++] = old;
     return 0;
 }

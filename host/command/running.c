@@ -94,9 +94,9 @@ static uint64_t shutdown_timeout_ms(struct assembly *assembly)
 {
     uint64_t timeout_ms;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     timeout_ms = assembly->shared->settings->host.shutdown_timeout_ms;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return timeout_ms;
 }
 

@@ -1,7 +1,6 @@
 #include "host/control/control.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 #include <weir/status.h>
 
 #include "base/list.h"
+#include "base/lock.h"
 
 #define INPUT_SIZE 2048
 #define BACKLOG 128
@@ -28,7 +28,7 @@ struct control_listener {
 
 struct control {
     struct control_setup setup;
-    pthread_mutex_t lock;              /* of offers by other threads */
+    struct lock lock;                  /* of offers by other threads */
     struct list offered;               /* lock: by other threads */
     struct control_listener *youngest; /* lock: offered last, or listening; NULL = none so far */
     struct list listening; /* the present one, and old ones whose handle is being closed */
@@ -61,7 +61,7 @@ static void free_control(struct control *control)
 {
     if (!control->destroyed || control->count > 0 || !list_empty(&control->listening))
         return;
-    (void)pthread_mutex_destroy(&control->lock);
+    lock_finish(&control->lock);
     free(control);
 }
 
@@ -348,21 +348,21 @@ void control_listener_destroy(struct control_listener *listener)
 
 void control_offer(struct control *control, struct control_listener *listener)
 {
-    pthread_mutex_lock(&control->lock);
+    lock_acquire(&control->lock);
     listener->control = control;
     list_append(&control->offered, &listener->link);
     control->youngest = listener;
-    pthread_mutex_unlock(&control->lock);
+    lock_release(&control->lock);
 }
 
 bool control_is_at(struct control *control, const char *path)
 {
     bool is;
 
-    pthread_mutex_lock(&control->lock);
+    lock_acquire(&control->lock);
     is = control->youngest && has_socket(control->youngest) &&
          control_socket_is_at(&control->youngest->socket, path);
-    pthread_mutex_unlock(&control->lock);
+    lock_release(&control->lock);
     return is;
 }
 
@@ -371,12 +371,12 @@ static struct control_listener *take_offered(struct control *control)
 {
     struct control_listener *listener = NULL;
 
-    pthread_mutex_lock(&control->lock);
+    lock_acquire(&control->lock);
     if (!list_empty(&control->offered)) {
         listener = LIST_ENTRY(control->offered.next, struct control_listener, link);
         list_remove(&listener->link);
     }
-    pthread_mutex_unlock(&control->lock);
+    lock_release(&control->lock);
     return listener;
 }
 
@@ -476,7 +476,7 @@ int control_create(const struct control_setup *setup, struct control **out)
     if (!control)
         return WEIR_ENOMEM;
     control->setup = *setup;
-    (void)pthread_mutex_init(&control->lock, NULL);
+    lock_init(&control->lock, LOCK_CONTROL);
     list_init(&control->offered);
     list_init(&control->listening);
     list_init(&control->connections);
@@ -488,9 +488,9 @@ void control_leave(struct control *control)
 {
     struct control_listener *listener;
 
-    pthread_mutex_lock(&control->lock);
+    lock_acquire(&control->lock);
     control->youngest = NULL; /* no thread uses it any more */
-    pthread_mutex_unlock(&control->lock);
+    lock_release(&control->lock);
     while ((listener = take_offered(control)))
         control_listener_destroy(listener);
     for (struct list *node = control->listening.next; node != &control->listening;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/lock.h"
 #include "host/dead/dead_record.h"
 
 #define COMPONENT "dead_letters"
@@ -23,7 +24,7 @@ struct dead_file {
     const struct log_sink *sink;
     uint64_t (*date_us)(void);
     struct runtime *runtime; /* const once the store is used */
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t filled;  /* something waits, or `changed` */
     pthread_cond_t changed; /* another file, a reopen, or the end */
     pthread_cond_t emptied;
@@ -65,7 +66,7 @@ int dead_file_create(const struct log_sink *sink, uint64_t (*date_us)(void), str
         return WEIR_ENOMEM;
     file->sink = sink;
     file->date_us = date_us;
-    pthread_mutex_init(&file->lock, NULL);
+    lock_init(&file->lock, LOCK_DEAD_FILE);
     pthread_cond_init(&file->filled, NULL);
     init_timed(&file->changed);
     init_timed(&file->emptied);
@@ -117,9 +118,9 @@ static uint64_t append(void *context, const struct dead_record *record, bool is_
     struct dead_file *file = context;
     uint64_t number;
 
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     number = append_locked(file, record, is_awaited);
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     return number;
 }
 
@@ -163,7 +164,7 @@ static void reopen_locked(struct dead_file *file)
     file->reopens = false;
     if (!file->output || dead_output_has_its_path(file->output))
         return;
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     error = dead_output_open(file->output->path, &output);
     if (error == 0)
         log_cut(file, output);
@@ -172,7 +173,7 @@ static void reopen_locked(struct dead_file *file)
                   weir_str("path", file->output->path),
                   weir_str("reason", dead_output_reason(error, text, sizeof text)),
                   weir_str("effect", "keeping the file that is open"));
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     if (error == 0)
         use_locked(file, output);
 }
@@ -205,7 +206,7 @@ static bool is_changed_locked(const struct dead_file *file)
 
 static bool wait_until_locked(struct dead_file *file, const struct timespec *until)
 {
-    return pthread_cond_timedwait(&file->changed, &file->lock, until) == 0;
+    return lock_wait_until(&file->lock, &file->changed, until);
 }
 
 static struct timespec time_of_next_attempt(void)
@@ -235,9 +236,9 @@ static void report_locked(struct dead_file *file, uint64_t last, bool is_stored)
     do {
         const struct timespec until = time_of_next_attempt();
 
-        pthread_mutex_unlock(&file->lock);
+        lock_release(&file->lock);
         status = runtime_stored(file->runtime, last, is_stored);
-        pthread_mutex_lock(&file->lock);
+        lock_acquire(&file->lock);
         if (status != 0)
             (void)wait_until_locked(file, &until);
     } while (status != 0);
@@ -285,9 +286,9 @@ static int write_locked(struct dead_file *file)
     int error = EFBIG;
 
     if (file->size_max == 0 || file->output->size < file->size_max) {
-        pthread_mutex_unlock(&file->lock);
+        lock_release(&file->lock);
         error = dead_output_append(file->output, batch->text.bytes, batch->text.size, batch->count);
-        pthread_mutex_lock(&file->lock);
+        lock_acquire(&file->lock);
     }
     file->figures.size = file->output->size;
     file->figures.records = file->output->records;
@@ -318,7 +319,7 @@ static void *run(void *argument)
 {
     struct dead_file *file = argument;
 
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     for (;;) {
         change_locked(file);
         if (file->writing.count > 0 || file->waiting.count > 0)
@@ -326,9 +327,9 @@ static void *run(void *argument)
         else if (file->ends)
             break;
         else if (!is_changed_locked(file))
-            pthread_cond_wait(&file->filled, &file->lock);
+            lock_wait(&file->lock, &file->filled);
     }
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     return NULL;
 }
 
@@ -350,11 +351,11 @@ static bool start(struct dead_file *file)
 {
     bool started;
 
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     if (!file->started)
         file->started = pthread_create(&file->thread, NULL, run, file) == 0;
     started = file->started;
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     return started;
 }
 
@@ -386,7 +387,7 @@ void dead_file_commit(struct dead_file *file, const struct settings *settings,
 {
     const struct settings_dead_letters *wanted = &settings->host.dead_letters;
 
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     file->size_max = wanted->file_size;
     if (output || (!wanted->file && file->figures.path)) {
         dead_output_close(file->next);
@@ -397,15 +398,15 @@ void dead_file_commit(struct dead_file *file, const struct settings *settings,
         file->figures.path = output ? strdup(output->path) : NULL;
     }
     wake_locked(file);
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
 }
 
 void dead_file_reopen(struct dead_file *file)
 {
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     file->reopens = file->started;
     wake_locked(file);
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
 }
 
 /* --- the end, and figures ------------------------------------------------------------------- */
@@ -420,11 +421,11 @@ bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms)
     until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     while (in_time && file->waiting.count + file->writing.count > 0)
-        in_time = pthread_cond_timedwait(&file->emptied, &file->lock, &until) == 0;
+        in_time = lock_wait_until(&file->lock, &file->emptied, &until);
     is_empty = file->waiting.count + file->writing.count == 0;
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     return is_empty;
 }
 
@@ -432,11 +433,11 @@ void dead_file_end(struct dead_file *file)
 {
     if (!file || file->has_ended)
         return;
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     file->ends = true;
     file->accepts = false;
     wake_locked(file);
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
     if (file->started)
         pthread_join(file->thread, NULL);
     file->has_ended = true;
@@ -455,15 +456,15 @@ void dead_file_destroy(struct dead_file *file)
     pthread_cond_destroy(&file->emptied);
     pthread_cond_destroy(&file->changed);
     pthread_cond_destroy(&file->filled);
-    pthread_mutex_destroy(&file->lock);
+    lock_finish(&file->lock);
     free(file);
 }
 
 void dead_file_figures(struct dead_file *file, struct dead_file_figures *out)
 {
-    pthread_mutex_lock(&file->lock);
+    lock_acquire(&file->lock);
     *out = file->figures;
     out->path = file->figures.path ? strdup(file->figures.path) : NULL;
     out->waiting = file->waiting.count + file->writing.count;
-    pthread_mutex_unlock(&file->lock);
+    lock_release(&file->lock);
 }

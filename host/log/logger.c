@@ -1,13 +1,14 @@
 #include "host/log/logger.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "base/lock.h"
 
 struct logger {
     struct log_sink sink;      /* const */
@@ -20,7 +21,7 @@ struct logger {
     atomic_int most;           /* as `level`: the most verbose of `level` and `levels` */
     atomic_int format;         /* as `level` */
     atomic_uint_fast64_t lost; /* lines, since the last line that was written */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct log_limit limit;    /* lock */
     struct log_levels *levels; /* lock: owned; NULL = no pool has one of its own */
 };
@@ -62,10 +63,7 @@ struct logger *logger_create(const struct logger_setup *setup)
     atomic_init(&logger->most, (int)setup->level);
     atomic_init(&logger->format, (int)setup->style.format);
     atomic_init(&logger->lost, 0);
-    if (pthread_mutex_init(&logger->lock, NULL) != 0) {
-        free(logger);
-        return NULL;
-    }
+    lock_init(&logger->lock, LOCK_LOGGER);
     return logger;
 }
 
@@ -142,11 +140,11 @@ static void logger_line(void *context, const struct log_line *line)
     /* Relaxed: see the field. A line that no level admits takes no lock. */
     if ((int)line->level > atomic_load_explicit(&logger->most, memory_order_relaxed))
         return;
-    pthread_mutex_lock(&logger->lock);
+    lock_acquire(&logger->lock);
     admitted = (int)line->level <= level_of_locked(logger, line) &&
                (line->is_answer ||
                 log_limit_admit(&logger->limit, line, clock_now_ns(&logger->clock), &over));
-    pthread_mutex_unlock(&logger->lock);
+    lock_release(&logger->lock);
     log_repeated(logger, &over);
     if (admitted)
         write_or_count(logger, line);
@@ -156,9 +154,9 @@ static size_t take(struct logger *logger, size_t from, bool all, struct log_kind
 {
     size_t next;
 
-    pthread_mutex_lock(&logger->lock);
+    lock_acquire(&logger->lock);
     next = log_limit_take(&logger->limit, from, clock_now_ns(&logger->clock), all, out_over);
-    pthread_mutex_unlock(&logger->lock);
+    lock_release(&logger->lock);
     return next;
 }
 
@@ -190,7 +188,7 @@ void logger_destroy(struct logger *logger)
         return;
     log_all_repeated(logger, true);
     log_levels_destroy(logger->levels);
-    pthread_mutex_destroy(&logger->lock);
+    lock_finish(&logger->lock);
     free(logger);
 }
 
@@ -212,22 +210,22 @@ static void set_most_locked(struct logger *logger)
 
 void logger_set_level(struct logger *logger, enum weir_log_level level)
 {
-    pthread_mutex_lock(&logger->lock);
+    lock_acquire(&logger->lock);
     /* Relaxed: see the field. */
     atomic_store_explicit(&logger->level, (int)level, memory_order_relaxed);
     set_most_locked(logger);
-    pthread_mutex_unlock(&logger->lock);
+    lock_release(&logger->lock);
 }
 
 void logger_set_levels(struct logger *logger, struct log_levels *levels)
 {
     struct log_levels *old;
 
-    pthread_mutex_lock(&logger->lock);
+    lock_acquire(&logger->lock);
     old = logger->levels;
     logger->levels = levels;
     set_most_locked(logger);
-    pthread_mutex_unlock(&logger->lock);
+    lock_release(&logger->lock);
     log_levels_destroy(old);
 }
 

@@ -11,8 +11,7 @@ int printer_init(struct printer *printer, struct screen *screen, const struct lo
     pthread_condattr_t attributes;
 
     *printer = (struct printer){ .screen = screen, .sink = sink };
-    if (pthread_mutex_init(&printer->lock, NULL) != 0)
-        return WEIR_ENOMEM;
+    lock_init(&printer->lock, LOCK_PRINTER);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&printer->filled, NULL);
@@ -77,9 +76,9 @@ static void write_all_locked(struct printer *printer)
     printer->text = NULL;
     printer->size = 0;
     printer->capacity = 0;
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
     write_out(printer, text, size);
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     give_back_locked(printer, text, capacity);
     settle_locked(printer, size);
 }
@@ -88,14 +87,14 @@ static void *printer_main(void *argument)
 {
     struct printer *printer = argument;
 
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     while (printer->size > 0 || !printer->ends) {
         if (printer->size > 0)
             write_all_locked(printer);
         else
-            pthread_cond_wait(&printer->filled, &printer->lock);
+            lock_wait(&printer->lock, &printer->filled);
     }
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
     return NULL;
 }
 
@@ -129,7 +128,7 @@ void printer_print(struct printer *printer, const char *text, size_t size)
 {
     if (size == 0)
         return;
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     if (!has_thread_locked(printer)) {
         write_out(printer, text, size);
     } else if (!make_room_locked(printer, size)) {
@@ -141,7 +140,7 @@ void printer_print(struct printer *printer, const char *text, size_t size)
         printer->size += size;
         atomic_fetch_add_explicit(&printer->pending, size, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
 }
 
 bool printer_is_full(const struct printer *printer)
@@ -160,11 +159,11 @@ bool printer_end(struct printer *printer, void (*on_empty)(void *context), void 
 {
     bool is_empty;
 
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     is_empty = is_empty_locked(printer);
     printer->on_empty = is_empty ? NULL : on_empty;
     printer->context = context;
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
     return is_empty;
 }
 
@@ -181,11 +180,11 @@ bool printer_flush(struct printer *printer, uint32_t timeout_ms)
     deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
     deadline.tv_sec += deadline.tv_nsec / 1000000000;
     deadline.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     while (!is_empty_locked(printer) && in_time)
-        in_time = pthread_cond_timedwait(&printer->emptied, &printer->lock, &deadline) == 0;
+        in_time = lock_wait_until(&printer->lock, &printer->emptied, &deadline);
     is_empty = is_empty_locked(printer);
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
     return is_empty;
 }
 
@@ -202,15 +201,15 @@ void printer_finish(struct printer *printer)
 
     if (!printer->screen)
         return;
-    pthread_mutex_lock(&printer->lock);
+    lock_acquire(&printer->lock);
     printer->ends = true;
     started = printer->started;
     pthread_cond_signal(&printer->filled);
-    pthread_mutex_unlock(&printer->lock);
+    lock_release(&printer->lock);
     if (started)
         pthread_join(printer->thread, NULL);
     free(printer->text);
     pthread_cond_destroy(&printer->emptied);
     pthread_cond_destroy(&printer->filled);
-    pthread_mutex_destroy(&printer->lock);
+    lock_finish(&printer->lock);
 }

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/lock.h"
 #include "base/log.h"
 #include "host/log/screen.h"
 
@@ -28,7 +29,7 @@
 struct printer {
     struct screen *screen;       /* const; borrowed */
     const struct log_sink *sink; /* const; borrowed */
-    pthread_mutex_t lock;
+    struct lock lock;
     pthread_cond_t filled;
     pthread_cond_t emptied;
     pthread_t thread;         /* lock */

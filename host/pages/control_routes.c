@@ -76,9 +76,9 @@ static bool is_pool(struct inquiry *inquiry)
     struct assembly *assembly = inquiry->routes->overview.assembly;
     bool is;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     is = settings_find_pool(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return is;
 }
 

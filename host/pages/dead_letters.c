@@ -103,7 +103,7 @@ void dead_letters_page_summary(const struct overview *overview, bool for_people,
 {
     struct json json;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     if (for_people) {
         fprintf(stream, "%-24s %10s %6s %10s %8s %8s %8s  %s\n", "POOL", "TOTAL", "KEPT", "BYTES",
                 "EVICTED", "REPLAYED", "DELETED", "REASONS");
@@ -115,7 +115,7 @@ void dead_letters_page_summary(const struct overview *overview, bool for_people,
         json_end(&json);
         json_finish(&json);
     }
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
 }
 
 /* --- the list ------------------------------------------------------------------------------- */
@@ -260,13 +260,13 @@ bool dead_letters_page_list(const struct overview *overview, const char *path, u
     bool found;
 
     sender_names_init(&list.senders, DEAD_LETTERS_LISTED_MAX);
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && list.letters)
         read_letters_locked(&list, &owner, after);
     else
         list.count = 0; /* without memory none is listed */
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     if (found)
         show_list(&list, for_people, stream);
     sender_names_finish(&list.senders);
@@ -282,11 +282,11 @@ bool dead_letters_page_numbers(const struct overview *overview, const char *path
     uint32_t count = 0;
     bool found;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found && letters)
         count = dead_letters_read_after(owner.box.letters, after, letters, DEAD_LETTERS_LISTED_MAX);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     for (uint32_t i = 0; i < count; i++)
         fprintf(stream, "%" PRIu64 "\n", letters[i].number);
     free(letters);
@@ -303,10 +303,10 @@ int dead_letters_page_payload(const struct overview *overview, const char *path,
     struct dead_letter_owner owner;
     int status = WEIR_EUNKNOWN;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     if (find_owner_locked(overview, path, &owner))
         status = dead_letters_payload(owner.box.letters, number, &payload, &size);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     if (status == 0)
         (void)fwrite(payload, 1, size, stream);
     free(payload);
@@ -328,12 +328,12 @@ int dead_letters_page_delete(const struct overview *overview, const char *path,
     struct dead_letter_owner owner;
     bool found;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     if (found)
         *out_deleted = numbers ? delete_each(owner.box.letters, numbers, count)
                                : dead_letters_delete_all(owner.box.letters);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     return found ? 0 : WEIR_EUNKNOWN;
 }
 
@@ -376,14 +376,14 @@ bool dead_letters_page_replay(const struct overview *overview, const char *path,
     struct dead_letter_owner owner;
     bool found;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
     executor = found ? runtime_enter(runtime) : NULL;
     if (executor) {
         dead_letter_box_replay(runtime, executor, &owner.box, &result);
         runtime_leave(executor);
     }
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     if (found)
         show_replay(path, &result, for_people, stream);
     return found;

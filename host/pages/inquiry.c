@@ -42,13 +42,13 @@ unsigned inquiry_no_such_pool(struct inquiry *inquiry)
     char hint[HTTP_TARGET_MAX] = "";
     bool is_source;
 
-    pthread_mutex_lock(&assembly->lock); /* the settings stay until the unlock */
+    lock_acquire(&assembly->lock); /* the settings stay until the unlock */
     is_source = settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
     if (!is_source)
         nearest = nearest_pool(assembly->shared->settings, inquiry->rest);
     if (nearest)
         (void)snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"%s",
                           inquiry->rest,
                           is_source ? ": it is a source, which `weir inspect` shows" : hint);

@@ -56,12 +56,12 @@ static bool find_source(struct assembly *assembly, const char *name, weir_pid *o
     bool found;
     uint32_t index;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     index = settings_find_source(assembly->shared->settings, name);
     found = index != SETTINGS_NONE && assembly->sources[index];
     if (found)
         *out = source_pid(assembly->sources[index]);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return found;
 }
 

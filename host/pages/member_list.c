@@ -230,11 +230,11 @@ bool member_list_write(const struct overview *overview, const char *path, bool f
 {
     bool found;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     found = !path ||
             settings_find_pool(overview->assembly->shared->settings, path) != SETTINGS_NONE;
     if (found)
         list_all_locked(overview, path, for_people, stream);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     return found;
 }

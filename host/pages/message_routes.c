@@ -60,13 +60,13 @@ static bool find_receiver(const struct inquiry *inquiry, weir_pid *out)
     struct assembly *assembly = inquiry->routes->overview.assembly;
     uint32_t index;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         *out = pool_pid(assembly->pools[index]);
     else
         *out = find_source_locked(assembly, inquiry->rest);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return *out != 0;
 }
 
@@ -114,11 +114,11 @@ static bool admits_nothing(const struct inquiry *inquiry)
     bool nothing = false;
     uint32_t index;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         nothing = pool_admits_nothing(assembly->pools[index]);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return nothing;
 }
 

@@ -322,11 +322,11 @@ static void write_process(const struct overview *overview, FILE *stream)
 
 void metrics_write(const struct overview *overview, FILE *stream)
 {
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     write_pools_locked(overview, stream);
     write_sources_locked(overview, stream);
     unit_pages_metrics_locked(overview, stream);
     write_host_locked(overview, stream);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     write_process(overview, stream);
 }

@@ -395,7 +395,7 @@ static void write_status_locked(const struct overview *overview, FILE *stream)
 
 void overview_status(const struct overview *overview, bool for_people, FILE *stream)
 {
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     if (for_people) {
         print_host_locked(overview, stream);
         print_sources_locked(overview, stream);
@@ -404,14 +404,14 @@ void overview_status(const struct overview *overview, bool for_people, FILE *str
     } else {
         write_status_locked(overview, stream);
     }
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
 }
 
 void overview_pools(const struct overview *overview, bool for_people, FILE *stream)
 {
     struct json json;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     if (for_people) {
         print_pools_locked(overview, stream);
     } else {
@@ -419,7 +419,7 @@ void overview_pools(const struct overview *overview, bool for_people, FILE *stre
         write_pools_locked(overview, &json, NULL);
         json_finish(&json);
     }
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
 }
 
 bool overview_pool(const struct overview *overview, const char *path, bool for_people, FILE *stream)
@@ -428,7 +428,7 @@ bool overview_pool(const struct overview *overview, const char *path, bool for_p
     struct json json;
     uint32_t index;
 
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     index = settings_find_pool(overview->assembly->shared->settings, path);
     if (index != SETTINGS_NONE) {
         overview_look_locked(overview, index, &pool);
@@ -440,6 +440,6 @@ bool overview_pool(const struct overview *overview, const char *path, bool for_p
             json_finish(&json);
         }
     }
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     return index != SETTINGS_NONE;
 }

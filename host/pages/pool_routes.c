@@ -110,7 +110,7 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct scaled *out)
 
     if (!executor)
         return WEIR_ENOMEM;
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE) {
         struct pool *pool = assembly->pools[index];
@@ -123,7 +123,7 @@ static int scale(struct inquiry *inquiry, uint32_t size, struct scaled *out)
             status = resize_locked(settings, pool, executor, size, out);
         pool_look_at_scale(pool, &out->scaling);
     }
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     runtime_leave(executor);
     return status;
 }
@@ -181,11 +181,11 @@ static bool set_paused(struct inquiry *inquiry, bool paused)
 
     if (!executor)
         return false;
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     index = settings_find_pool(assembly->shared->settings, inquiry->rest);
     if (index != SETTINGS_NONE)
         pool_pause(assembly->pools[index], paused, executor);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     runtime_leave(executor);
     return index != SETTINGS_NONE;
 }

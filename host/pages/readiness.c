@@ -105,13 +105,13 @@ bool readiness_write(const struct overview *overview, FILE *stream)
         fprintf(stream, "%s\n", overview_state(overview));
         return false;
     }
-    pthread_mutex_lock(&overview->assembly->lock);
+    lock_acquire(&overview->assembly->lock);
     is_ready = readiness_print_locked(overview, "not ready: ", stream);
     is_ready &= !stuck_look(overview).is_blocked;
     if (is_ready)
         fprintf(stream, "%s\n", overview_state(overview));
     readiness_print_degraded_locked(overview, stream);
-    pthread_mutex_unlock(&overview->assembly->lock);
+    lock_release(&overview->assembly->lock);
     stuck_print(overview, "not ready: ", is_ready ? "warning: " : NULL, stream);
     return is_ready;
 }

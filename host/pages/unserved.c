@@ -94,13 +94,13 @@ void unserved_look(struct unserved *unserved)
      * log. */
     if (atomic_load_explicit(&assembly->stopping, memory_order_acquire))
         return;
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     settings = assembly->shared->settings;
     if (follow_settings_locked(unserved, assembly))
         for (uint32_t i = 0; i < settings->pool_count; i++)
             if (unserved->pools[i].fed_by && !settings->pools[i].nested)
                 look_at_locked(unserved, i);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
 }
 
 void unserved_tick(struct unserved *unserved, uint64_t now_ms)

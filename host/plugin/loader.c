@@ -1,10 +1,10 @@
 #include "host/plugin/loader.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "host/plugin/private_dir.h"
 #include "host/plugin/probe.h"
 #include "host/plugin/seen_files.h"
@@ -36,7 +36,7 @@ struct numbered {
 
 struct loader {
     const char *program;           /* the program that loads new content first; NULL: no trial */
-    pthread_mutex_t lock;          /* held while the directory is made, removed or left */
+    struct lock lock;              /* held while the directory is made, removed or left */
     struct private_dir *directory; /* lock, to write; NULL before the first load */
     struct generation *generations;
     struct seen_files seen;
@@ -50,7 +50,7 @@ int loader_create(const char *program, struct loader **out_loader)
 
     if (!loader)
         return WEIR_ENOMEM;
-    (void)pthread_mutex_init(&loader->lock, NULL);
+    lock_init(&loader->lock, LOCK_LOADER);
     loader->program = program;
     *out_loader = loader;
     return WEIR_OK;
@@ -79,7 +79,7 @@ void loader_destroy(struct loader *loader)
         free(numbered);
     }
     private_dir_destroy(loader->directory);
-    (void)pthread_mutex_destroy(&loader->lock);
+    lock_finish(&loader->lock);
     free(loader);
 }
 
@@ -87,7 +87,7 @@ void loader_leave(struct loader *loader)
 {
     /* The lock is never released: another thread that makes a directory waits for the end of the
      * process. */
-    pthread_mutex_lock(&loader->lock);
+    lock_acquire(&loader->lock);
     if (loader->directory)
         private_dir_leave(loader->directory);
 }
@@ -257,14 +257,14 @@ static int need_directory(struct loader *loader, struct problem *problem)
 {
     int status = WEIR_OK;
 
-    pthread_mutex_lock(&loader->lock);
+    lock_acquire(&loader->lock);
     if (loader->directory && !private_dir_is_there(loader->directory)) {
         private_dir_destroy(loader->directory);
         loader->directory = NULL;
     }
     if (!loader->directory)
         status = private_dir_create(&loader->directory, problem);
-    pthread_mutex_unlock(&loader->lock);
+    lock_release(&loader->lock);
     return status;
 }
 

@@ -8,7 +8,7 @@
 void control_jobs_init(struct control_jobs *jobs, void (*on_done)(void *context), void *context)
 {
     *jobs = (struct control_jobs){ .on_done = on_done, .context = context };
-    pthread_mutex_init(&jobs->lock, NULL);
+    lock_init(&jobs->lock, LOCK_CONTROL_JOBS);
 }
 
 static void free_list(struct control_job *job)
@@ -25,7 +25,7 @@ void control_jobs_finish(struct control_jobs *jobs)
 {
     free_list(jobs->waiting);
     free_list(jobs->done);
-    pthread_mutex_destroy(&jobs->lock);
+    lock_finish(&jobs->lock);
 }
 
 struct control_job *control_job_create(enum control_job_kind kind, const char *file, void *context)
@@ -61,9 +61,9 @@ static void append_locked(struct control_job **list, struct control_job *job)
 
 void control_jobs_add(struct control_jobs *jobs, struct control_job *job)
 {
-    pthread_mutex_lock(&jobs->lock);
+    lock_acquire(&jobs->lock);
     append_locked(&jobs->waiting, job);
-    pthread_mutex_unlock(&jobs->lock);
+    lock_release(&jobs->lock);
 }
 
 struct control_job *control_jobs_take(struct control_jobs *jobs, enum control_job_kind kind)
@@ -71,7 +71,7 @@ struct control_job *control_jobs_take(struct control_jobs *jobs, enum control_jo
     struct control_job *taken = NULL;
     struct control_job **link = &jobs->waiting;
 
-    pthread_mutex_lock(&jobs->lock);
+    lock_acquire(&jobs->lock);
     while (*link) {
         struct control_job *job = *link;
 
@@ -82,7 +82,7 @@ struct control_job *control_jobs_take(struct control_jobs *jobs, enum control_jo
         *link = job->next;
         append_locked(&taken, job);
     }
-    pthread_mutex_unlock(&jobs->lock);
+    lock_release(&jobs->lock);
     return taken;
 }
 
@@ -90,11 +90,11 @@ struct control_job *control_jobs_collect(struct control_jobs *jobs)
 {
     struct control_job *job;
 
-    pthread_mutex_lock(&jobs->lock);
+    lock_acquire(&jobs->lock);
     job = jobs->done;
     if (job)
         jobs->done = job->next;
-    pthread_mutex_unlock(&jobs->lock);
+    lock_release(&jobs->lock);
     return job;
 }
 
@@ -252,9 +252,9 @@ static void write_answer(struct control_job *job, const struct outcome *outcome)
 
 static void deliver(struct control_jobs *jobs, struct control_job *job)
 {
-    pthread_mutex_lock(&jobs->lock);
+    lock_acquire(&jobs->lock);
     append_locked(&jobs->done, job);
-    pthread_mutex_unlock(&jobs->lock);
+    lock_release(&jobs->lock);
 }
 
 void control_jobs_complete(struct control_jobs *jobs, struct control_job *list,

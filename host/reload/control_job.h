@@ -13,8 +13,8 @@
 #define HOST_RELOAD_CONTROL_JOB_H
 
 #include <limits.h>
-#include <pthread.h>
 
+#include "base/lock.h"
 #include "base/report.h"
 #include "config/plan.h"
 #include "host/reload/law_answers.h"
@@ -49,7 +49,7 @@ struct outcome {
 };
 
 struct control_jobs {
-    pthread_mutex_t lock;
+    struct lock lock;
     struct control_job *waiting;    /* lock; oldest first */
     struct control_job *done;       /* lock */
     void (*on_done)(void *context); /* const; may be NULL; on the supervisor's thread */

@@ -1,11 +1,11 @@
 #include "host/reload/file_watch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <uv.h>
 #include <weir/status.h>
 
+#include "base/lock.h"
 #include "host/reload/debounce.h"
 #include "host/reload/watched_dirs.h"
 
@@ -26,7 +26,7 @@ struct file_watch {
     struct config_files files; /* empty = nothing is watched */
     struct debounce debounce;
 
-    pthread_mutex_t lock;
+    struct lock lock;
     struct config_files offered; /* lock */
     bool has_offer;              /* lock */
 };
@@ -135,12 +135,12 @@ void file_watch_collect(struct file_watch *watch)
     struct config_files files;
     bool has_offer;
 
-    pthread_mutex_lock(&watch->lock);
+    lock_acquire(&watch->lock);
     files = watch->offered;
     has_offer = watch->has_offer;
     watch->has_offer = false;
     config_files_init(&watch->offered);
-    pthread_mutex_unlock(&watch->lock);
+    lock_release(&watch->lock);
     if (!has_offer)
         return;
     config_files_finish(&watch->files);
@@ -155,14 +155,14 @@ void file_watch_collect(struct file_watch *watch)
 
 void file_watch_offer(struct file_watch *watch, struct config_files *files)
 {
-    pthread_mutex_lock(&watch->lock);
+    lock_acquire(&watch->lock);
     config_files_finish(&watch->offered);
     if (files) {
         watch->offered = *files;
         config_files_init(files);
     }
     watch->has_offer = true;
-    pthread_mutex_unlock(&watch->lock);
+    lock_release(&watch->lock);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */
@@ -179,7 +179,7 @@ int file_watch_create(const struct file_watch_setup *setup, struct file_watch **
         return WEIR_EUNSUPPORTED;
     }
     watch->timer.data = watch;
-    (void)pthread_mutex_init(&watch->lock, NULL);
+    lock_init(&watch->lock, LOCK_FILE_WATCH);
     *out = watch;
     return WEIR_OK;
 }
@@ -188,7 +188,7 @@ static void free_watch(uv_handle_t *handle)
 {
     struct file_watch *watch = handle->data;
 
-    (void)pthread_mutex_destroy(&watch->lock);
+    lock_finish(&watch->lock);
     free(watch);
 }
 

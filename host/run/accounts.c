@@ -113,9 +113,9 @@ void accounts_log_ledger(struct assembly *assembly, struct accounts_result *out_
 {
     struct account sum = { 0 };
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     log_accounts_locked(assembly, &sum);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     log_account(assembly, "host", &sum);
     if (out_result)
         *out_result = (struct accounts_result){
@@ -169,7 +169,7 @@ void accounts_progress(struct assembly *assembly, struct progress_figures *out)
     const struct settings *settings;
 
     memset(out, 0, sizeof *out);
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     settings = assembly->shared->settings;
     for (uint32_t i = 0; i < settings->source_count; i++)
         add_units(out, settings->sources[i].name, units,
@@ -180,7 +180,7 @@ void accounts_progress(struct assembly *assembly, struct progress_figures *out)
                       pool_progress(assembly->pools[i], units, PLACE_UNITS));
         add_pool(out, &settings->pools[i], assembly->pools[i]);
     }
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
 }
 
 /* --- completion ----------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
     const struct settings *settings;
 
     *out = (struct accounts_totals){ 0 };
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     settings = assembly->shared->settings;
     out->sources = settings->source_count;
     out->open_sources = assembly->changing;
@@ -238,7 +238,7 @@ void accounts_totals(struct assembly *assembly, struct accounts_totals *out)
         add_totals(out, &reading);
     }
     add_totals(out, &assembly->gone_ledger);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
 }
 
 bool accounts_are_done(struct assembly *assembly)

@@ -5,7 +5,7 @@
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
     *assembly = (struct assembly){ .runtime = runtime };
-    pthread_mutex_init(&assembly->lock, NULL);
+    lock_init(&assembly->lock, LOCK_ASSEMBLY);
 }
 
 static _Atomic uint32_t *users_of(const struct settings_use *use)
@@ -92,7 +92,7 @@ void assembly_finish(struct assembly *assembly)
     free(assembly->gone);
     free(assembly->gone_sources);
     shared_settings_unref(assembly->shared);
-    pthread_mutex_destroy(&assembly->lock);
+    lock_finish(&assembly->lock);
 }
 
 /* --- parts ---------------------------------------------------------------------------------- */

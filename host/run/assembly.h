@@ -11,8 +11,7 @@
 #ifndef HOST_RUN_ASSEMBLY_H
 #define HOST_RUN_ASSEMBLY_H
 
-#include <pthread.h>
-
+#include "base/lock.h"
 #include "base/report.h"
 #include "config/settings.h"
 #include "weir_core.h"
@@ -28,7 +27,7 @@ struct shared_settings {
 
 struct assembly {
     struct runtime *runtime; /* const */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct shared_settings *shared;        /* lock: in force; NULL before the start */
     struct pool **pools;                   /* lock */
     struct source **sources;               /* lock */

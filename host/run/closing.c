@@ -36,7 +36,7 @@ int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources)
     struct source **gone_sources;
     struct pool **gone;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     gone = realloc(assembly->gone, ((size_t)assembly->gone_count + pools + 1) * sizeof *gone);
     if (gone)
         assembly->gone = gone;
@@ -45,7 +45,7 @@ int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources)
                                sizeof *gone_sources);
     if (gone_sources)
         assembly->gone_sources = gone_sources;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return gone && gone_sources ? 0 : WEIR_ENOMEM;
 }
 
@@ -120,10 +120,10 @@ void closing_collect_gone(struct assembly *assembly)
 
     if (!executor)
         return; /* nothing is there, or no memory; then the next call frees them */
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     unlist_ended_sources_locked(assembly);
     unlist_ended_pools_locked(assembly);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     for (uint32_t i = assembly->gone_source_count; i < sources; i++) {
         accounts_log_source(assembly, assembly->gone_sources[i]);
         source_destroy(assembly->gone_sources[i], executor);
@@ -320,12 +320,12 @@ void closing_forget_sources(struct assembly *assembly, struct source *const *sou
     struct parts parts = { .kind = PART_SOURCE,
                            .sources = assembly->gone_sources + assembly->gone_source_count };
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     for (uint32_t i = 0; i < count; i++)
         if (sources[i])
             assembly->gone_sources[assembly->gone_source_count + parts.count++] = sources[i];
     assembly->gone_source_count += parts.count;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     close_gone(assembly, &parts, timeout_ms);
 }
 
@@ -334,12 +334,12 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
 {
     struct parts parts = { .kind = PART_POOL, .pools = assembly->gone + assembly->gone_count };
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     for (uint32_t i = 0; i < count; i++)
         if (pools[i])
             assembly->gone[assembly->gone_count + parts.count++] = pools[i];
     assembly->gone_count += parts.count;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     close_gone(assembly, &parts, timeout_ms);
 }
 

@@ -19,8 +19,8 @@ void files_reopen(struct assembly *assembly)
 
     if (!executor)
         return;
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     reopen_all_locked(assembly, executor);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     runtime_leave(executor);
 }

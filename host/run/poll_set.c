@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,8 @@
 #include <unistd.h>
 
 #include <uv.h>
+
+#include "base/lock.h"
 
 #define READY_MAX 64         /* events read at a time; the loop calls again for the rest */
 #define SWEEP_MS 1000        /* a descriptor that is closed is a plugin's mistake: no hurry */
@@ -28,7 +29,7 @@ struct poll_set {
     bool is_attached;        /* I/O thread */
     struct runtime *runtime; /* const from attach on */
     uint64_t swept_ms;       /* I/O thread */
-    pthread_mutex_t lock;
+    struct lock lock;
     struct interest *interests; /* lock: by descriptor */
     uint32_t count;             /* lock: of the array */
     uint64_t *lost;             /* lock: tokens of closed files whose number is watched again */
@@ -160,9 +161,9 @@ static int begin(void *context, int descriptor, uint32_t events, uint64_t token)
     struct poll_set *set = context;
     int status;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     status = begin_locked(set, descriptor, fresh);
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
     return status;
 }
 
@@ -171,14 +172,14 @@ static void end(void *context, int descriptor, uint64_t token)
     struct poll_set *set = context;
     struct interest *interest;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     interest = (uint32_t)descriptor < set->count ? &set->interests[descriptor] : NULL;
     if (interest && interest->events && interest->token == token) {
         /* It may be closed already, and then it is not in the set. */
         (void)control(set, EPOLL_CTL_DEL, descriptor, interest);
         interest->events = 0;
     }
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
 }
 
 struct poller poll_set_poller(struct poll_set *set)
@@ -194,14 +195,14 @@ static int take_ready(struct poll_set *set, const struct epoll_event *event, str
     struct interest *interest;
     int ready = 0;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     interest = &set->interests[(uint32_t)event->data.u64];
     if (interest->events && interest->serial == event->data.u64 >> 32) {
         ready = readiness(event->events, interest->events);
         *out = *interest;
         interest->events = 0;
     }
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
     return ready;
 }
 
@@ -212,11 +213,11 @@ static void put_back(struct poll_set *set, const struct epoll_event *event,
     int descriptor = (int)(uint32_t)event->data.u64;
     struct interest *interest;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     interest = &set->interests[descriptor];
     if (!interest->events && control(set, EPOLL_CTL_MOD, descriptor, taken) == 0)
         *interest = *taken;
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
 }
 
 static void on_ready(uv_poll_t *handle, int status, int uv_events)
@@ -243,7 +244,7 @@ static bool find_closed(struct poll_set *set, uint32_t *index, struct interest *
 {
     bool found = false;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     for (; *index < set->count && !found; ++*index) {
         const struct interest *interest = &set->interests[*index];
 
@@ -254,7 +255,7 @@ static bool find_closed(struct poll_set *set, uint32_t *index, struct interest *
             found = true;
         }
     }
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
     return found;
 }
 
@@ -262,11 +263,11 @@ static void forget(struct poll_set *set, uint32_t descriptor, uint32_t serial)
 {
     struct interest *interest;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     interest = &set->interests[descriptor];
     if (interest->events && interest->serial == serial)
         interest->events = 0;
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
 }
 
 /* A watcher whose descriptor number is watched for another file by now; false: there is none. */
@@ -274,19 +275,19 @@ static bool get_lost(struct poll_set *set, uint64_t *out_token)
 {
     bool found;
 
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     found = set->lost_count > 0;
     if (found)
         *out_token = set->lost[0];
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
     return found;
 }
 
 static void drop_lost(struct poll_set *set)
 {
-    pthread_mutex_lock(&set->lock);
+    lock_acquire(&set->lock);
     set->lost[0] = set->lost[--set->lost_count];
-    pthread_mutex_unlock(&set->lock);
+    lock_release(&set->lock);
 }
 
 /* A watcher that is not notified because memory is out is notified by the next sweep. */
@@ -324,7 +325,7 @@ int poll_set_create(struct poll_set **out)
         free(set);
         return WEIR_ENOMEM;
     }
-    pthread_mutex_init(&set->lock, NULL);
+    lock_init(&set->lock, LOCK_POLL_SET);
     *out = set;
     return 0;
 }
@@ -354,7 +355,7 @@ void poll_set_destroy(struct poll_set *set)
     if (!set)
         return;
     close(set->epoll);
-    pthread_mutex_destroy(&set->lock);
+    lock_finish(&set->lock);
     free(set->interests);
     free(set->lost);
     free(set);

@@ -122,7 +122,7 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
         "1 orders source emitted=0 dead=5 no_target=5 output_full=0 full=0 misuses=0");
     CU_ASSERT_PTR_NOT_NULL(strstr(find_line(&caught, "2 host ledger"), " dead_outside=5"));
 
-    pthread_mutex_destroy(&assembly.lock);
+    lock_finish(&assembly.lock);
     executor = runtime_enter(rig.runtime);
     source_destroy(sources[0], executor);
     runtime_leave(executor);
@@ -169,7 +169,7 @@ static void test_first_look_after_the_last_message_says_that_all_is_done(void)
     CU_ASSERT_TRUE(rig_drained(&rig, pools[0]));
     CU_ASSERT_TRUE(accounts_are_done(&assembly));
 
-    pthread_mutex_destroy(&assembly.lock);
+    lock_finish(&assembly.lock);
     CU_ASSERT_TRUE(rig_end(&rig, pools[0], NULL));
     destroy(&rig, sources[0]);
     rig_finish(&rig);

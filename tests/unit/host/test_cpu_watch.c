@@ -99,7 +99,7 @@ static void finish(struct fixture *f)
 
     (void)snprintf(command, sizeof command, "rm -rf '%s'", f->root);
     CU_ASSERT_EQUAL(system(command), 0);
-    pthread_mutex_destroy(&f->assembly.lock);
+    lock_finish(&f->assembly.lock);
     rig_finish(&f->rig);
 }
 

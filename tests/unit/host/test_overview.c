@@ -45,7 +45,7 @@ static void begin(struct fixture *f, uint64_t replies, uint64_t notices)
 
 static void finish(struct fixture *f)
 {
-    pthread_mutex_destroy(&f->assembly.lock);
+    lock_finish(&f->assembly.lock);
     rig_finish(&f->rig);
 }
 

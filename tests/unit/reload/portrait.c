@@ -227,14 +227,14 @@ char *portrait_draw(struct hosted *hosted, enum portrait_detail detail)
     drawing.stream = open_memstream(&text, &size);
     if (!drawing.stream || !executor)
         abort();
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++)
         draw_pool(&drawing, assembly->pools[i]);
     for (uint32_t i = 0; i < assembly->shared->settings->source_count; i++)
         draw_source(&drawing, assembly->sources[i]);
     draw_dispatchers(&drawing);
     draw_resources(&drawing);
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     fclose(drawing.stream);
     runtime_leave(executor);
     return text;
@@ -248,7 +248,7 @@ bool portrait_is_settled(struct hosted *hosted)
 
     if (executor) /* frees objects that sleeping threads have retired */
         runtime_leave(executor);
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     actors += assembly->shared->settings->source_count;
     for (uint32_t i = 0; i < assembly->shared->settings->pool_count; i++) {
         struct pool *pool = assembly->pools[i];
@@ -259,7 +259,7 @@ bool portrait_is_settled(struct hosted *hosted)
         lock_release(&pool->lock);
     }
     leaving += assembly->changing;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return leaving == 0 && actors_in_use(hosted->runtime) == actors;
 }
 

@@ -170,9 +170,9 @@ static bool is_at_rest(void *context)
     struct assembly *assembly = context;
     bool changing;
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     changing = assembly->changing;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     return !changing &&
            atomic_load(&assembly->opener->running) == atomic_load(&assembly->opener->thread_count);
 }
