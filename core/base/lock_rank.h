@@ -7,6 +7,8 @@
  *
  * The ranks go from the whole to its parts, and within core against the direction of the layers:
  *   - the host and libweir hold theirs around calls of core, so that no part is freed meanwhile;
+ *   - a thread that is in a long callback is held there while the messages that wait behind it go to
+ *     other workers;
  *   - sources and pools change their members, which publishes names and signals actors;
  *   - all pools come before all queues: a pool that scales itself looks at the queue of its group,
  *     and figures hold a queue while they count;
@@ -23,6 +25,7 @@
     X(LOADER,       "the host's plugins") \
     X(ASSEMBLY,     "the host's parts") \
     X(PARTS,        "libweir's parts") /* the first of core's */ \
+    X(OFFLINE,      "a thread that goes off-line") \
     X(PORT,         "a port") \
     X(SOURCE,       "a source") \
     X(STANDALONE,   "a stand-alone actor") \
@@ -45,7 +48,7 @@
     X(POLLS,        "the watched descriptors") \
     X(DISPATCHER,   "a dispatcher") \
     X(TIMERS,       "the timers") \
-    X(OFFLINE,      "a thread that goes off-line") \
+    X(SHARES,       "the shares of a dispatcher's threads") \
     X(RECLAIM,      "reclamation") \
     X(GLOBAL_QUEUE, "a global queue") \
     X(STOCK,        "the stock of memory") \

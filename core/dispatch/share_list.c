@@ -13,7 +13,7 @@ static struct share *share_of_link(struct list *link)
 
 void share_list_init(struct share_list *list)
 {
-    lock_init(&list->lock);
+    lock_init(&list->lock, LOCK_SHARES);
     list_init(&list->used);
     list_init(&list->unused);
     atomic_init(&list->waiting, 0);
