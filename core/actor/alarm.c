@@ -126,7 +126,8 @@ static void report_undelivered(struct actor *actor, const struct alarm *alarm, i
                                            .status = status,
                                            .message = &alarm->message->public };
 
-    if (!actor->spec->behaviour->undelivered)
+    /* An actor hears of a message whose origin it is by `settled`. */
+    if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_ORIGIN))
         return;
     callback_begin(actor);
     actor->spec->behaviour->undelivered(&actor->self, actor->memory, &what);

@@ -176,7 +176,7 @@ void backlog_reroute(struct actor *actor)
 /* Whether a message of the mailbox was sent to the pool. */
 static bool may_deal(const struct message *message)
 {
-    return !message_is_for_one(message) && !(message->public.reserved & MESSAGE_TAKE);
+    return !message_is_for_one(message);
 }
 
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)

@@ -173,24 +173,34 @@ static int look_up(struct weir_port *public, const char *name, weir_pid *out_pid
 
 /* --- kept messages -------------------------------------------------------------------------- */
 
+static int order_reply(struct port *port, struct executor *executor,
+                       const struct weir_message *kept, struct message *reply)
+{
+    int status;
+
+    /* The reply itself is the request to the actor, so a later failure is impossible. */
+    reply->public.kind = MESSAGE_PORT_REPLY;
+    reply->reference = (uint64_t)(uintptr_t)kept;
+    reply->output = port->life;
+    status = send_control(executor->runtime, executor, port->pid, reply);
+    if (status != 0)
+        reply->public.kind = WEIR_MESSAGE;
+    return status;
+}
+
 static int reply(struct weir_port *public, const struct weir_message *kept,
                  struct weir_message *given)
 {
     struct port *port = port_of(public);
     struct message *message = message_of(given);
     struct executor *executor;
-    int status = message->public.reserved & MESSAGE_TRACKED ? WEIR_EINVALID
-                                                            : port_enter(port, &executor);
+    int status = port_enter(port, &executor);
 
     if (status != 0)
         return status;
-    /* The reply itself is the request to the actor, so a later failure is impossible. */
-    message->public.kind = MESSAGE_PORT_REPLY;
-    message->reference = (uint64_t)(uintptr_t)kept;
-    message->output = port->life;
-    status = send_control(executor->runtime, executor, port->pid, message);
-    if (status != 0)
-        message->public.kind = WEIR_MESSAGE;
+    status = message->public.reserved & MESSAGE_TRACKED
+                 ? WEIR_EINVALID
+                 : order_reply(port, executor, kept, message);
     runtime_leave(executor);
     return port_closed_if_gone(status);
 }

@@ -151,8 +151,8 @@ void runtime_resume(struct executor *executor)
 
 void runtime_hold(struct runtime *runtime)
 {
-    /* Relaxed: under the lock of an open port, or of the table of requests, which runtime_stop closes
-     * before it looks. */
+    /* Relaxed: under the lock of an open port, or of the table of requests, which runtime_stop
+     * closes before it looks. */
     atomic_fetch_add_explicit(&runtime->holds, 1, memory_order_relaxed);
 }
 

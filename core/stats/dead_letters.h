@@ -44,8 +44,8 @@ struct dead_letters {
 void dead_letters_init(struct dead_letters *letters, const struct dead_letters_bounds *bounds);
 void dead_letters_finish(struct dead_letters *letters);
 
-/* Counts a message, and keeps a copy when bounds and memory allow, unless it is core's own. Borrows everything; `way` NULL:
- * to the pool itself. */
+/* Counts a message, and keeps a copy when bounds and memory allow, unless it is core's own. Borrows
+ * everything; `way` NULL: to the pool itself. */
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t now_ns);

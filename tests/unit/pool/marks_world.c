@@ -222,7 +222,7 @@ weir_pid world_home(struct world *w)
     return rig_worker(w->pool, home < 0 ? w->pool->target - 1 : (uint32_t)home);
 }
 
-/* --- waiting ------------------------------------------------------------------------------------ */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static bool waits_at_home(void *context)
 {

@@ -48,8 +48,7 @@ static void begin_held(struct fixture *f, enum weir_remove mode, uint32_t limit,
         CU_ASSERT_TRUE(gate_await(&f->gates[i], 1));
         for (uint32_t j = 0; j < backlog; j++)
             CU_ASSERT_EQUAL(
-                rig_send(&f->rig, rig_worker(f->pool, i), (struct order){ .id = 10 * (i + 1) + j }),
-                0);
+                rig_send_routed(&f->rig, f->pool, i, (struct order){ .id = 10 * (i + 1) + j }), 0);
     }
 }
 

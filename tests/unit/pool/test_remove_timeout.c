@@ -58,8 +58,7 @@ static bool has_ended(void *context)
 
 static void send_to(struct rig *rig, struct pool *pool, uint32_t index, probe_act *act, uint64_t id)
 {
-    CU_ASSERT_EQUAL(rig_send(rig, rig_worker(pool, index), (struct order){ .act = act, .id = id }),
-                    0);
+    CU_ASSERT_EQUAL(rig_send_routed(rig, pool, index, (struct order){ .act = act, .id = id }), 0);
 }
 
 /* promise P6 */

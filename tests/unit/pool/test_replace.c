@@ -101,9 +101,10 @@ static void test_worker_that_fails_too_often_waits_and_its_backlog_moves(void)
     CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .act = probe_wait, .id = 0 }), 0);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
     for (uint64_t id = 1; id <= 3; id++)
-        CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .act = probe_fail, .id = id }), 0);
+        CU_ASSERT_EQUAL(
+            rig_send_routed(&f.rig, f.pool, 0, (struct order){ .act = probe_fail, .id = id }), 0);
     for (uint64_t id = 4; id <= 8; id++)
-        CU_ASSERT_EQUAL(rig_send(&f.rig, pid, (struct order){ .id = id }), 0);
+        CU_ASSERT_EQUAL(rig_send_routed(&f.rig, f.pool, 0, (struct order){ .id = id }), 0);
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, one_waits, f.pool));
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));

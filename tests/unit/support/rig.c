@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/deliver.h"
+#include "actor/find.h"
 #include "actor/send.h"
 #include "dispatch/timekeeper.h"
 
@@ -246,6 +248,24 @@ static int send_order(struct rig *rig, weir_pid to, enum weir_lane lane, uint64_
     memcpy(message->public.data, &order, sizeof order);
     message->public.key = key;
     status = send_message(rig->runtime, executor, to, lane, message);
+    if (status != 0)
+        message_destroy(&executor->cache, message);
+    runtime_leave(executor);
+    return status;
+}
+
+int rig_send_routed(struct rig *rig, struct pool *pool, uint32_t index, struct order order)
+{
+    const weir_pid worker = rig_worker(pool, index);
+    struct executor *executor = runtime_enter(rig->runtime);
+    struct message *message = message_create(&executor->cache, NULL, sizeof order);
+    struct actor *actor;
+    int status = actor_find_alive(rig->runtime, worker, &actor);
+
+    must(message != NULL);
+    memcpy(message->public.data, &order, sizeof order);
+    if (status == 0)
+        status = deliver(actor, actor_serial_of(worker), executor, message);
     if (status != 0)
         message_destroy(&executor->cache, message);
     runtime_leave(executor);

@@ -58,6 +58,8 @@ bool rig_settled(struct rig *rig, struct pool *pool);
 
 /* Sends an order from outside; on refusal it is freed. Answers as weir_send. */
 int rig_send(struct rig *rig, weir_pid to, struct order order);
+/* As rig_send to the pool, whose route chooses the worker number `index`. */
+int rig_send_routed(struct rig *rig, struct pool *pool, uint32_t index, struct order order);
 int rig_send_lane(struct rig *rig, weir_pid to, enum weir_lane lane, struct order order);
 /* As rig_send with a key. */
 int rig_send_key(struct rig *rig, weir_pid to, uint64_t key, struct order order);
