@@ -231,6 +231,15 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     return 0;
 }
 
+/* The settings of a behaviour that is not there are not used: their last use is over. */
+static void release_unused(const struct weir_pool_options *given)
+{
+    if (!given->behaviour && given->release)
+        given->release((void *)(uintptr_t)given->settings);
+    if (!given->manager && given->manager_release)
+        given->manager_release((void *)(uintptr_t)given->manager_settings);
+}
+
 int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_options *options,
                           weir_pid *out_pool)
 {
@@ -248,6 +257,8 @@ int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_o
     if (status == 0)
         *out_pool = part->pid;
     part_end_locked(part, status);
+    if (status == 0)
+        release_unused(&known);
     return status;
 }
 

@@ -186,7 +186,9 @@ static int check_options(const struct pool_options *options)
         return WEIR_EINVALID;
     if (options->settings.scale.on && (options->settings.size_max == 0 || ops->copies))
         return WEIR_EINVALID;
-    if (options->size > POOL_SIZE_MAX || (options->spec && !options->spec->behaviour->handle) ||
+    if (options->size > POOL_SIZE_MAX || options->settings.size_max > POOL_SIZE_MAX)
+        return WEIR_EINVALID;
+    if ((options->spec && !options->spec->behaviour->handle) ||
         (options->manager && !options->manager->behaviour->handle))
         return WEIR_EINVALID;
     return 0;

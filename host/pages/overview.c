@@ -129,10 +129,14 @@ static int path_width(const struct settings *settings)
     return (int)width;
 }
 
-/* The state in one word, or the number of workers that are not open. */
-static void pool_state(const struct weir_pool_stats *stats, char *text, size_t size)
+/* The state in one word, or the number of workers that are not open, or of paused pools below. */
+static void pool_state(const struct overview_pool *pool, char *text, size_t size)
 {
-    if (stats->paused > 0)
+    const struct weir_pool_stats *stats = &pool->stats;
+
+    if (stats->paused > 0 && pool->settings->nested)
+        (void)snprintf(text, size, "%" PRIu32 " paused", stats->paused);
+    else if (stats->paused > 0)
         (void)snprintf(text, size, "paused");
     else if (stats->stopped > 0)
         (void)snprintf(text, size, "%" PRIu32 " stopped", stats->stopped);
@@ -148,7 +152,7 @@ static void print_row(const struct overview_pool *pool, int width, FILE *stream)
     const struct weir_pool_stats *stats = &pool->stats;
     char state[24];
 
-    pool_state(stats, state, sizeof state);
+    pool_state(pool, state, sizeof state);
     fprintf(stream,
             "%-*s %-10s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %12" PRIu64
             " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64 " %8" PRIu64

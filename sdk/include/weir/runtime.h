@@ -152,7 +152,7 @@ struct weir_pool_options {
     const char *dispatcher;                 /* NULL = `default` */
     uint32_t limit;                         /* of each mailbox, in messages; 0 = 64; or
                                              * WEIR_UNLIMITED, WEIR_UNBUFFERED */
-    uint32_t workers_min;                   /* bounds of a resize; both 0 = none */
+    uint32_t workers_min;                   /* bounds of a resize, up to 65536; both 0 = none */
     uint32_t workers_max;
     uint32_t route;             /* enum weir_route */
     uint32_t remove;            /* enum weir_remove */

@@ -37,8 +37,9 @@ struct weir_settling {
     uint64_t place; /* up to here everything is settled */
 };
 
-/* `capacity`: the most messages behind the front, at least 1, and so the most that come again after
- * a crash. Everything before `place` is settled. WEIR_ENOMEM, WEIR_EINVALID. */
+/* `capacity`: the most messages between `place` and the last one that was sent, at least 1. After a
+ * crash these come again, and all that were settled since the last weir_settling_save. Everything
+ * before `place` is settled. WEIR_ENOMEM, WEIR_EINVALID. */
 static inline int weir_settling_init(struct weir_settling *settling, uint32_t capacity,
                                      uint64_t place)
 {

@@ -75,6 +75,28 @@ static void test_wrong_options_are_refused_and_nothing_is_taken(void)
     hand_finish(&hand);
 }
 
+/* A clamped resize would ask for memory for all of them. */
+static void test_bounds_beyond_the_largest_pool_are_refused(void)
+{
+    struct weir_pool_options options;
+    struct weir_resized resized;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "pool");
+    options.clamp = 1;
+    options.workers_max = WORKERS_MAX + 1;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options.workers_max = UINT32_MAX;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EINVALID);
+    options.workers_max = options.workers;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, pid, WORKERS_MAX, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, options.workers);
+    hand_finish(&hand);
+}
+
 static void count_release(void *settings)
 {
     struct hand *hand = settings;
@@ -99,6 +121,27 @@ static void test_settings_are_given_back_once(void)
     CU_ASSERT_EQUAL(atomic_load(&hand.released), 0);
     hand_finish(&hand);
     CU_ASSERT_EQUAL(atomic_load(&hand.released), 1);
+}
+
+/* promise E4: a pool of pools has no use for them. */
+static void test_settings_without_use_are_given_back_at_once(void)
+{
+    struct weir_pool_options options;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "above");
+    options.behaviour = NULL;
+    options.workers = 0;
+    options.release = count_release;
+    options.manager_settings = &hand;
+    options.manager_release = count_release;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.released), 2);
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), WEIR_EEXISTS);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&hand.released), 2);
 }
 
 /* --- waiting forms -------------------------------------------------------------------------- */
@@ -535,6 +578,8 @@ int main(void)
         { "options", test_pool_does_what_its_options_say },
         { "wrong options", test_wrong_options_are_refused_and_nothing_is_taken },
         { "settings", test_settings_are_given_back_once },
+        { "no use", test_settings_without_use_are_given_back_at_once },
+        { "bounds", test_bounds_beyond_the_largest_pool_are_refused },
         { "resize", test_resize_that_waits_returns_when_it_is_so },
         { "time-out", test_waiting_for_a_change_ends_with_its_time_out },
         { "after the close", test_nothing_runs_after_the_close_that_waits },
