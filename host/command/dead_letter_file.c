@@ -190,12 +190,13 @@ static void begin_replay(struct going *going)
         going->code = code;
 }
 
-/* Messages of other lanes, and events, were not sent to workers of a pool by their sender. */
+/* Messages of other lanes, and events, were not sent to workers of a pool by their sender. A
+ * message for one worker alone has no receiver. */
 static bool can_be_sent(const struct dead_entry *entry)
 {
     const struct dead_record *record = &entry->record;
 
-    return entry->has_payload && record->to[0] && record->lane == WEIR_NORMAL &&
+    return entry->has_payload && !entry->is_take && record->to[0] && record->lane == WEIR_NORMAL &&
            record->kind <= WEIR_REQUEST && record->size <= HTTP_BODY_MAX;
 }
 

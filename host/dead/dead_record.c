@@ -16,6 +16,7 @@
 #define HEADER_AT 26u
 #define PAYLOAD_AT 35u
 #define HEADER_MAX 65536u
+#define TAKE_HOLDER 16u /* bytes before the path in the payload of a take */
 
 /* --- writing -------------------------------------------------------------------------------- */
 
@@ -91,6 +92,24 @@ static void put_time(struct dead_text *text, uint64_t time_us)
     put_field(text, "time", value);
 }
 
+/* A take is a request without a tag. Its payload is empty, or the holder: its PID, the number of
+ * its incarnation, four bytes of padding, its path. */
+static bool is_like_a_take(const struct dead_record *record)
+{
+    const unsigned char *payload = record->payload;
+    uint32_t padding;
+
+    if (record->kind != WEIR_REQUEST || record->tag[0])
+        return false;
+    if (record->size == 0)
+        return true;
+    if (!payload || record->size <= TAKE_HOLDER || payload[record->size - 1] != '\0')
+        return false;
+    memcpy(&padding, payload + TAKE_HOLDER - sizeof padding, sizeof padding);
+    return padding == 0 &&
+           strlen((const char *)payload + TAKE_HOLDER) + 1 == record->size - TAKE_HOLDER;
+}
+
 static void put_header(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
 {
     put_time(text, time_us);
@@ -105,6 +124,8 @@ static void put_header(struct dead_text *text, const struct dead_record *record,
     put_number(text, "attempt", record->attempt);
     put_number(text, "lane", record->lane);
     put_number(text, "kind", record->kind);
+    if (is_like_a_take(record))
+        put_field(text, "sent", "by a user");
     if (!record->payload && record->size > 0)
         put_field(text, "payload", "none");
 }
@@ -222,6 +243,8 @@ static void set_field(struct dead_entry *entry, const char *name, char *value)
             *texts[i].place = value;
     if (strcmp(name, "payload") == 0)
         entry->has_payload = false;
+    if (strcmp(name, "sent") == 0)
+        entry->is_by_user = true;
     set_number(entry, name, value);
 }
 
@@ -333,6 +356,7 @@ static int read_record(struct dead_reader *reader, uint64_t offset, struct dead_
         header[header_size - 1] = '\0';
     if (header_size > 0)
         read_header(out, header);
+    out->is_take = !out->is_by_user && is_like_a_take(&out->record);
     reader->end = offset + FRAME_SIZE + header_size + payload_size + 1;
     return 1;
 }

@@ -44,6 +44,8 @@ struct dead_entry {
     uint64_t offset; /* in the file */
     bool was_replayed;
     bool has_payload;
+    bool is_by_user; /* the record says that it is no take */
+    bool is_take; /* an older Weir stored takes, which no worker may get: see docs/decisions/305 */
     const char *time;
     struct dead_record record;
     char *memory; /* owned by the reader, until its next call */

@@ -6,6 +6,7 @@
  * changed at each byte. Shows promise L9.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,61 @@ static void test_incomplete_end_is_cut_off_and_the_next_record_follows(void)
     free(text.bytes);
 }
 
+/* --- takes ------------------------------------------------------------------------------------ */
+
+/* As an older Weir has written it: without the field that says who sent it. */
+static void make_older(struct dead_text *file)
+{
+    const size_t frame = strlen(DEAD_FILE_FIRST_LINE);
+    char *field = memmem(file->bytes, file->size, "sent: ", 6), sum[17];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(field);
+    memcpy(field, "else: ", 6);
+    (void)snprintf(sum, sizeof sum, "%016" PRIx64,
+                   weir_key(file->bytes + frame + 26, file->size - frame - 26));
+    memcpy(file->bytes + frame + 9, sum, 16);
+}
+
+static struct dead_entry read_one(const struct dead_record *record, bool is_older)
+{
+    struct dead_text file = file_of(record, 1);
+    struct dead_reader reader;
+    struct dead_entry entry;
+
+    if (is_older)
+        make_older(&file);
+    CU_ASSERT_EQUAL(dead_reader_init(&reader, stream_of(file.bytes, file.size)), 0);
+    CU_ASSERT_EQUAL(dead_reader_next(&reader, &entry), 1);
+    dead_reader_finish(&reader);
+    free(file.bytes);
+    return entry;
+}
+
+/* promise L4 */
+static void test_take_of_an_older_weir_is_known(void)
+{
+    static const char holder[] = "\1\0\0\0\3\0\0\0\2\0\0\0\0\0\0\0app";
+    struct dead_record take = plain;
+
+    take.tag = "";
+    take.kind = WEIR_REQUEST;
+    take.payload = holder;
+    take.size = sizeof holder;
+    CU_ASSERT_TRUE(read_one(&take, true).is_take);
+    CU_ASSERT_FALSE(read_one(&take, false).is_take);
+    take.size = 0;
+    CU_ASSERT_TRUE(read_one(&take, true).is_take);
+    CU_ASSERT_FALSE(read_one(&take, false).is_take);
+    take.tag = "a tag";
+    CU_ASSERT_FALSE(read_one(&take, false).is_take);
+    take.tag = "";
+    take.size = sizeof holder - 1;
+    CU_ASSERT_FALSE(read_one(&take, false).is_take);
+    take.size = sizeof holder;
+    take.kind = WEIR_MESSAGE;
+    CU_ASSERT_FALSE(read_one(&take, false).is_take);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -227,6 +283,7 @@ int main(void)
         { "damaged", test_damaged_record_is_passed_over },
         { "another file", test_other_file_is_refused },
         { "on the disk", test_incomplete_end_is_cut_off_and_the_next_record_follows },
+        { "takes", test_take_of_an_older_weir_is_known },
         CU_TEST_INFO_NULL,
     };
 
