@@ -82,6 +82,7 @@ struct actor_ext {
 
     struct message_list retries; /* waiting for redelivery, at their again_ns */
     struct message_list stash;   /* stashed by the worker: stash.h */
+    struct message_list events;  /* of a leased worker, until the end of the lease: lease.h */
 
     struct table monitors; /* the monitors that this actor holds */
     uint64_t next_monitor;

@@ -6,6 +6,7 @@
 #include "actor/callback.h"
 #include "actor/deadlines.h"
 #include "actor/origin.h"
+#include "actor/own.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 
@@ -148,8 +149,11 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     struct message *message = alarm->message;
     enum dead_reason reason;
     uint64_t record;
-    int status = send_message(actor->runtime, actor->executor, message->to,
-                              (enum weir_lane)message->public.lane, message);
+    int status;
+
+    own_mark(actor, message->to, message);
+    status = send_message(actor->runtime, actor->executor, message->to,
+                          (enum weir_lane)message->public.lane, message);
 
     if (status == 0)
         return;

@@ -238,6 +238,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     if (actor->ext) {
         free_queue(&actor->ext->stash.queue, executor);
         free_queue(&actor->ext->retries.queue, executor);
+        free_queue(&actor->ext->events.queue, executor);
         alarm_free_all(actor);
     }
     destroy_ext(actor);

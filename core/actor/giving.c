@@ -11,7 +11,7 @@ bool giving_refused(struct actor *actor)
 static void take_back(struct message *const *messages, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++)
-        messages[i]->public.reserved &= ~(uint32_t)MESSAGE_GIVEN;
+        messages[i]->public.reserved &= ~(uint32_t)(MESSAGE_GIVEN | MESSAGE_OWN);
 }
 
 bool giving_begin_chain(struct actor *actor, struct message *const *messages, uint32_t count)

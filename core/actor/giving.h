@@ -22,7 +22,7 @@ bool giving_refused(struct actor *actor);
 static inline int giving_end(struct message *message, int status)
 {
     if (status != 0)
-        message->public.reserved &= ~(uint32_t)MESSAGE_GIVEN;
+        message->public.reserved &= ~(uint32_t)(MESSAGE_GIVEN | MESSAGE_OWN);
     return status;
 }
 

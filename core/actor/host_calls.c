@@ -13,6 +13,7 @@
 #include "actor/link.h"
 #include "actor/origin.h"
 #include "actor/output.h"
+#include "actor/own.h"
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
@@ -60,6 +61,7 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
 
     if (giving_begin(actor, message_of(message))) {
         message->from = actor_pid(actor);
+        own_mark(actor, to, message_of(message));
         status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
         if (status != 0)
             status = refused(actor, message_of(message), status);
@@ -159,7 +161,10 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
     message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_DIRECT |
-                                            MESSAGE_LEASED);
+                                            MESSAGE_LEASED | MESSAGE_OWN);
+    own_mark(actor, to, message);
+    if (to == actor_pid(actor))
+        message->public.reserved |= MESSAGE_OWN;
     if (!(flags & MESSAGE_TRACKED)) {
         message->public.attempt = 1;
         message->public.reserved %= MESSAGE_FAILURE;

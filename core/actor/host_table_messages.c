@@ -3,6 +3,7 @@
 #include "actor/callback.h"
 #include "actor/giving.h"
 #include "actor/origin.h"
+#include "actor/own.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
@@ -103,8 +104,10 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
     int taken = WEIR_EINVALID;
 
     if (count <= INT32_MAX && giving_begin_chain(actor, chain, count)) {
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             messages[i]->from = actor_pid(actor);
+            own_mark(actor, to, chain[i]);
+        }
         taken = giving_end_chain(chain, count,
                                  send_chain(actor->runtime, actor->executor, to, chain, count));
     }

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/link.h"
+#include "actor/own.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 
@@ -24,8 +26,39 @@ bool lease_refuses(const struct actor *actor, const struct message *message)
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
         return false;
     if (!(message->public.reserved & MESSAGE_LEASED))
-        return lease != NULL;
-    return !lease || message->status != (int32_t)(uint32_t)lease->token;
+        return lease && !own_is(actor, message);
+    return !lease || message->lease != lease->token;
+}
+
+/* The most events that wait: as many as the mailbox takes. */
+static uint32_t events_max(const struct actor *actor)
+{
+    /* Relaxed: a changed limit counts from one of the next events on. */
+    const uint32_t limit = atomic_load_explicit(&actor->mailbox.limit, memory_order_relaxed);
+
+    return limit == 0 || limit == WEIR_UNBUFFERED ? UINT32_MAX : limit;
+}
+
+bool lease_defers(struct actor *actor, struct message *message)
+{
+    struct actor_ext *ext = actor->ext;
+
+    if (message->public.kind != WEIR_EVENT || !message_is_for_one(message) || !lease_of(actor) ||
+        ext->events.count >= events_max(actor))
+        return false;
+    settle_hold(actor);
+    message_list_append(&ext->events, message);
+    return true;
+}
+
+/* The events that have waited precede what the mailbox has. */
+static void deliver_events(struct actor *actor)
+{
+    struct message *message;
+
+    while (actor->ext && (message = message_list_take(&actor->ext->events)))
+        message_queue_append(&actor->front, message);
+    actor_disturb(actor);
 }
 
 void lease_pass_on(struct actor *actor, struct message *message)
@@ -43,6 +76,7 @@ struct message *lease_release(struct actor *actor, struct lease *lease)
 
     lease->take = NULL;
     lease->is_over = false;
+    deliver_events(actor);
     if (lease->monitor)
         (void)link_demonitor(actor, lease->monitor);
     lease->monitor = 0;

@@ -8,8 +8,9 @@
  * A TAKE is a request that the member takes out of the shared queue. The member answers it with the
  * lease, and has it in hand until the lease has ended: so the ledger shows a leased member as busy.
  * A member that is leased takes nothing out of the shared queue, and handles only messages of its
- * lease. A plain message in that queue is a lease for the time of that message: a member takes it
- * when nothing else is unsettled. Owner's turn only.
+ * lease and its own business. Events wait until the lease is over. A plain message in that queue is
+ * a lease for the time of that message: a member takes it when nothing else is unsettled. Owner's
+ * turn only.
  */
 #ifndef ACTOR_LEASE_H
 #define ACTOR_LEASE_H
@@ -58,9 +59,13 @@ static inline bool lease_is_over(const struct actor *actor)
  * which it counts as leased is unsettled. */
 bool lease_lets_pull(const struct actor *actor);
 
-/* True for a message of a lease that is over, and for one without a lease while it is leased: the
- * member does not handle it. */
+/* True for a message of a lease that is over, and, while it is leased, for one that belongs to no
+ * lease and is not its own business (own.h): the member does not handle it now. */
 bool lease_refuses(const struct actor *actor, const struct message *message);
+
+/* Of such a message. True: it is an event for the member, which waits until the lease is over.
+ * Takes it then. False: no event, or too many wait. */
+bool lease_defers(struct actor *actor, struct message *message);
 
 /* Passes on a message of the pool that the member had before it was leased: from its stash, or from
  * a sender that read the pool's route before a reload added leases. Takes it. */

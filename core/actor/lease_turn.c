@@ -11,6 +11,7 @@
 #include "actor/restart.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
+#include "actor/stash.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -178,12 +179,18 @@ bool lease_holder_ended(struct actor *actor, const struct message *down)
     return true;
 }
 
+/* A worker that leaves, or is to restart, is not given to another holder. */
+static bool waits_for_stash(struct actor *actor)
+{
+    return stash_has_leased(actor) && !actor->leaving && !restart_is_ordered(actor);
+}
+
 bool lease_step(struct actor *actor)
 {
     struct lease *lease = lease_of(actor);
 
     if (!lease || !lease->is_over || actor_state(actor) != ACTOR_OPEN || actor->kept.count > 0 ||
-        !backlog_is_empty(actor) || output_is_waiting(actor))
+        !backlog_is_empty(actor) || output_is_waiting(actor) || waits_for_stash(actor))
         return false;
     settle_done(actor, lease_release(actor, lease));
     if (!call(actor, actor->spec->behaviour->returned))

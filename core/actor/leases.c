@@ -7,7 +7,7 @@
 #include "actor/router.h"
 #include "actor/runtime.h"
 
-#define NUMBER_BITS 40 /* a trillion leases of one pool, and 16 million members */
+#define NUMBER_BITS 40 /* a trillion leases, and 16 million members of a pool */
 #define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 #define NS_PER_MS 1000000u
 
@@ -113,13 +113,23 @@ static uint64_t span_ns(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* The runtime's, so that no lease of another pool has the same token. */
+static uint64_t next_number(const struct lease *lease)
+{
+    /* Relaxed: each number is drawn once. */
+    return atomic_fetch_add_explicit(&lease->actor->runtime->leases_begun, 1,
+                                     memory_order_relaxed) +
+           1;
+}
+
 uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out)
 {
     struct leases *leases = lease->leases;
     uint64_t due_ns = due_of(leases, now_ns);
 
     lock_acquire(&leases->lock);
-    lease->token = (uint64_t)lease->index << NUMBER_BITS | (++leases->granted & NUMBER_MASK);
+    leases->granted++;
+    lease->token = (uint64_t)lease->index << NUMBER_BITS | (next_number(lease) & NUMBER_MASK);
     lease->open = true;
     lease->holder = holder;
     lease->begun_ns = now_ns;
@@ -276,7 +286,7 @@ static int send_locked(const struct lease *lease, struct executor *executor,
     struct actor *actor = lease->actor;
     int status;
 
-    message->status = (int32_t)(uint32_t)lease->token;
+    message->lease = lease->token;
     message->public.reserved |= MESSAGE_LEASED | MESSAGE_DIRECT;
     status = deliver_under_lease(actor, actor_serial_of(actor_pid(actor)), executor, message);
     if (status != 0)

@@ -6,6 +6,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/askers.h"
+#include "actor/children.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
 #include "actor/origin.h"
@@ -113,8 +114,9 @@ static int send(struct weir_port *public, weir_pid to, enum weir_lane lane,
     if (status != 0)
         return status;
     message->from = port->pid;
-    status = send_message(executor->runtime, executor, to ? to : port->pid, lane,
-                          message_of(message));
+    port_mark_own(port, to, message);
+    status = port_unmark_own(message, send_message(executor->runtime, executor, to ? to : port->pid,
+                                                   lane, message_of(message)));
     runtime_leave(executor);
     return to ? status : port_closed_if_gone(status);
 }
@@ -147,6 +149,7 @@ static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
     uint64_t reference;
     int status = WEIR_EINVALID;
 
+    port_mark_own(port, to, message);
     if (external_request_can_show(out))
         status = ask(port, &options, message_of(message), &reference);
     if (status != 0)
@@ -332,6 +335,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->public.calls = &calls;
     atomic_init(&port->references, 1);
     port->pid = actor_pid(actor);
+    port->parent = children_parent(actor);
     port->part = askers_part_of(actor);
     port->life = life;
     port->runtime = actor->runtime;

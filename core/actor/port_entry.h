@@ -11,6 +11,7 @@
 #include <weir/port.h>
 
 #include "base/lock.h"
+#include "message/layout.h"
 
 struct executor;
 struct memory;
@@ -20,9 +21,10 @@ struct external_requests;
 struct port {
     struct weir_port public; /* first */
     _Atomic uint32_t references;
-    weir_pid pid;  /* const */
-    weir_pid part; /* const: of the part that the actor belongs to; see askers.h */
-    uint32_t life; /* const: the actor's incarnation; see actor_ext.h */
+    weir_pid pid;    /* const */
+    weir_pid parent; /* const: of a child; 0: it is none */
+    weir_pid part;   /* const: of the part that the actor belongs to; see askers.h */
+    uint32_t life;   /* const: the actor's incarnation; see actor_ext.h */
     struct external_requests *external_requests; /* const; counted */
     struct memory *memory;                       /* const; counted */
     struct lock lock;
@@ -32,6 +34,21 @@ struct port {
 static inline struct port *port_of(struct weir_port *public)
 {
     return (struct port *)(void *)public;
+}
+
+/* Marks a message of the port's thread for its own worker, or the parent of that: actor/own.h. */
+static inline void port_mark_own(const struct port *port, weir_pid to, struct weir_message *message)
+{
+    if (to == port->pid || (to && to == port->parent))
+        message->reserved |= MESSAGE_OWN;
+}
+
+/* The message was refused. Returns the status. */
+static inline int port_unmark_own(struct weir_message *message, int status)
+{
+    if (status != 0)
+        message->reserved &= ~(uint32_t)MESSAGE_OWN;
+    return status;
 }
 
 /* WEIR_ECLOSED instead of the status of a send to the port's own actor that has ended since. */

@@ -25,7 +25,9 @@ int port_send_wait(struct weir_port *public, weir_pid to, struct weir_message *m
     if (status != 0)
         return status;
     message->from = port->pid;
-    status = runtime_send_grouped(runtime, NULL, to ? to : port->pid, message, timeout_ms);
+    port_mark_own(port, to, message);
+    status = port_unmark_own(
+        message, runtime_send_grouped(runtime, NULL, to ? to : port->pid, message, timeout_ms));
     runtime_release(runtime);
     return to ? status : port_closed_if_gone(status);
 }
@@ -43,10 +45,11 @@ int port_begin(struct weir_port *public, weir_pid to, struct weir_message *messa
 
     if (status != 0)
         return status;
+    port_mark_own(port_of(public), to, message);
     status = waits_for_room ? runtime_request_wait(runtime, &options, message, out_reference)
                             : runtime_request(runtime, &options, message, out_reference);
     runtime_release(runtime);
-    return status;
+    return port_unmark_own(message, status);
 }
 
 /* WEIR_EDEADLK on a thread of a dispatcher; WEIR_ECLOSED. */
@@ -249,8 +252,10 @@ int port_group_send(struct weir_port_group *public, weir_pid to, struct weir_mes
     if (status != 0)
         return status;
     message->from = group->port->pid;
-    status = runtime_send_grouped(runtime, group->core, to ? to : group->port->pid, message,
-                                  timeout_ms);
+    port_mark_own(group->port, to, message);
+    status = port_unmark_own(message,
+                             runtime_send_grouped(runtime, group->core, to ? to : group->port->pid,
+                                                  message, timeout_ms));
     runtime_release(runtime);
     return to ? status : port_closed_if_gone(status);
 }

@@ -9,6 +9,7 @@
 #include "actor/deadlines.h"
 #include "actor/external_request.h"
 #include "actor/leases.h"
+#include "actor/own.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -113,6 +114,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     message->public.reserved |= MESSAGE_EXPIRES;
     message->reference = reference;
     message->deadline_ns = due_ns;
+    own_mark(actor, options->to, message);
     status = dispatch(actor, options, message);
     if (status != 0) {
         give_entry(ext, entry);

@@ -80,6 +80,7 @@ struct runtime {
     alignas(64) _Atomic uint32_t holds; /* threads in calls of ports that wait */
 
     alignas(64) _Atomic uint64_t late_replies;
+    _Atomic uint64_t leases_begun; /* the number in the last token: actor/leases.h */
     _Atomic uint64_t late_notices; /* to origins that have ended */
     _Atomic uint32_t opens_apart;  /* opens in progress on openers: see place.h */
 

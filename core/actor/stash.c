@@ -36,6 +36,20 @@ uint32_t stash_give(struct actor *actor, uint32_t count)
     return taken;
 }
 
+bool stash_has_leased(const struct actor *actor)
+{
+    const struct message_list *stash = actor->ext ? &actor->ext->stash : NULL;
+    const struct message *message = stash ? message_queue_first(&stash->queue) : NULL;
+
+    for (uint32_t i = 0; message && i < stash->count; i++) {
+        if (message->public.reserved & MESSAGE_LEASED)
+            return true;
+        /* Relaxed: the owner's own list. */
+        message = atomic_load_explicit(&message->next, memory_order_relaxed);
+    }
+    return false;
+}
+
 void stash_empty(struct actor *actor, struct message_list *had)
 {
     struct message *message;

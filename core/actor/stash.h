@@ -23,6 +23,9 @@ int stash_put(struct actor *actor, struct message *message);
 /* Moves the first `count` messages in front of the normal lane, in order; returns their number. */
 uint32_t stash_give(struct actor *actor, uint32_t count);
 
+/* True when a message is stashed that was sent under a lease. */
+bool stash_has_leased(const struct actor *actor);
+
 /* The incarnation has ended: appends the stashed messages to `had`, in hand. */
 void stash_empty(struct actor *actor, struct message_list *had);
 

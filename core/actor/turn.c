@@ -166,6 +166,8 @@ static void refuse(struct actor *actor, struct message *message)
         lease_pass_on(actor, message);
         return;
     }
+    if (lease_defers(actor, message))
+        return;
     actor_ext_set_detail(actor, message->public.reserved & MESSAGE_LEASED
                                     ? "its lease is over"
                                     : "the worker is leased to another sender");

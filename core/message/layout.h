@@ -39,6 +39,7 @@ enum message_flags {
     MESSAGE_EXPIRES = 1u << 3,        /* `deadline_ns` counts */
     MESSAGE_ORIGIN = 1u << 4,    /* `origin` is notified of the outcome; never set on a request */
     MESSAGE_BLOB = 1u << 5,      /* the payload belongs to a blob; holds a reference to it */
+    MESSAGE_OWN = 1u << 6,       /* from a child or a thread of the receiver: actor/own.h */
     MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
     MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
     MESSAGE_LABELLED = 1u << 11, /* the end of its block is a label: message.h */
@@ -48,7 +49,7 @@ enum message_flags {
     MESSAGE_GIVEN = 1u << 17,    /* a plugin has passed it to the host: actor/giving.h */
     MESSAGE_DIRECT = 1u << 18,   /* for this worker alone: message_is_for_one */
     MESSAGE_TAKE = 1u << 19,     /* requests a lease, or answers that: actor/lease.h */
-    MESSAGE_LEASED = 1u << 20,   /* sent under a lease: `status` has the low half of its token */
+    MESSAGE_LEASED = 1u << 20,   /* sent under a lease, whose token is in `lease` */
     MESSAGE_GROUPED = 1u << 21,  /* a TAKE of any member of a group of pools: pool/lease_group.h */
     MESSAGE_JOINED = 1u << 22,   /* its origin is notified by the join `token`: message/join.h */
     MESSAGE_DETACHED = 1u << 23, /* when it is emitted it joins no origin: weir_detach */
@@ -90,15 +91,19 @@ struct message {
         uint64_t record;    /* while its dead letter is being stored: actor/storing.h */
     };
     union {
-        /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY; with
-         * MESSAGE_LEASED */
-        int32_t status;
-        uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
-        uint32_t seat;        /* of a copy that waits in an outbox: actor/fan_out.h */
-    };
-    union {
-        uint32_t output; /* while it waits in an outbox */
-        uint32_t reason; /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
+        uint64_t lease; /* with MESSAGE_LEASED: the token */
+        struct {
+            union {
+                /* of a reply: 0 or the reason why there is no payload; of a MESSAGE_READY */
+                int32_t status;
+                uint32_t origin_life; /* with MESSAGE_ORIGIN: the origin's incarnation */
+                uint32_t seat;        /* of a copy that waits in an outbox: actor/fan_out.h */
+            };
+            union {
+                uint32_t output; /* while it waits in an outbox */
+                uint32_t reason; /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
+            };
+        };
     };
 };
 

@@ -161,8 +161,7 @@ static struct message *move(struct cache *cache, struct message *message, size_t
     moved->reference = message->reference;
     moved->deadline_ns = message->deadline_ns;
     moved->to = message->to;
-    moved->status = message->status;
-    moved->output = message->output;
+    moved->lease = message->lease; /* with all that has its place */
     message_destroy(cache, message);
     return moved;
 }

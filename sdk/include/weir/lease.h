@@ -3,10 +3,12 @@
  *
  * Part of <weir/plugin.h>: include that. A pool with `lease` gives its workers out one by one. A
  * taker gets a lease of a free worker, or waits in the pool's queue, first in, first out. While the
- * worker is leased it handles normal messages of that lease alone. The lease is over when its
- * holder returns it or ends, when its time-out passes, or when the worker fails. A message that was
- * sent under a lease that is over is not handled: it is dead `rejected`, and its requester gets
- * WEIR_ENOTALLOWED.
+ * worker is leased it handles normal messages of that lease, and what it, its timers, threads and
+ * children send to it. Events reach it when the lease is over. The lease is over when its holder
+ * returns it or ends, when its time-out passes, or when the worker fails. A message that was sent
+ * under a lease that is over is not handled: it is dead `rejected`, and its requester gets
+ * WEIR_ENOTALLOWED; WEIR_ECRASHED if it had begun. A message that the worker forwards leaves the
+ * lease.
  */
 #ifndef WEIR_LEASE_H
 #define WEIR_LEASE_H

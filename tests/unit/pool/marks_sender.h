@@ -15,6 +15,9 @@ void marks_settled(struct weir_self *self, void *state, const struct weir_outcom
 /* A worker of `feeder` becomes the owner of the event. */
 probe_act marks_own_event;
 
+/* A worker of `feeder` publishes the victim; a worker subscribes. */
+probe_act marks_publish, marks_subscribe;
+
 /* Sends the victim; true: it was accepted, or its sender has done with it what it was to do. */
 bool world_send(struct world *w);
 /* An order to the victim's worker, in the same way. */

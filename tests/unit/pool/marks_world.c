@@ -103,8 +103,7 @@ int keep(struct weir_self *self, struct probe *probe, const struct weir_message 
     return WEIR_KEEP;
 }
 
-static int subscribe(struct weir_self *self, struct probe *probe,
-                     const struct weir_message *message)
+int marks_subscribe(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     (void)probe;
     (void)message;
@@ -172,7 +171,7 @@ static void begin_event(struct world *w)
     CU_ASSERT_TRUE(rig_drained(&w->rig, w->feeder));
     if (w->setup.mark != EVENT)
         return;
-    CU_ASSERT_EQUAL(rig_send(&w->rig, world_home(w), (struct order){ .act = subscribe }), 0);
+    CU_ASSERT_EQUAL(rig_send(&w->rig, world_home(w), (struct order){ .act = marks_subscribe }), 0);
     CU_ASSERT_TRUE(rig_drained(&w->rig, w->pool));
 }
 
@@ -451,7 +450,7 @@ static const char *reason_in(struct pool *pool)
     return NULL;
 }
 
-static void tell(struct world *w, char *out, size_t size)
+void world_tell(struct world *w, char *out, size_t size)
 {
     const char *reason = reason_in(w->pool);
     const uint32_t heard = atomic_load(&w->heard);
@@ -476,16 +475,22 @@ static void tell(struct world *w, char *out, size_t size)
 
 void world_end(struct world *w, char *out, size_t size)
 {
+    world_end_with(w, NULL, out, size);
+}
+
+void world_end_with(struct world *w, struct pool *other, char *out, size_t size)
+{
     gate_open(&w->workers->gate);
     if (marks_has_leases(w->setup.mark))
         (void)runtime_lease_return(w->rig.runtime, 0, &w->lease, WEIR_DONE);
     note_answer(w);
-    tell(w, out, size);
+    world_tell(w, out, size);
     CU_ASSERT_TRUE(rig_end(&w->rig, w->origin, NULL));
     CU_ASSERT_TRUE(rig_end(&w->rig, w->feeder, NULL));
     if (w->group)
         CU_ASSERT_TRUE(rig_end(&w->rig, w->group, NULL));
     CU_ASSERT_TRUE(rig_end(&w->rig, w->pool, NULL));
+    CU_ASSERT_TRUE(!other || rig_end(&w->rig, other, NULL));
     CU_ASSERT_TRUE(rig_end(&w->rig, w->helper, NULL));
     group_destroy(w->tasks);
     rig_finish(&w->rig);

@@ -135,6 +135,10 @@ struct world {
 void world_begin(struct world *w, const struct setup *setup);
 /* Ends everything, and writes what has become of the victims. */
 void world_end(struct world *w, char *out, size_t size);
+/* Likewise; ends one more pool, too. */
+void world_end_with(struct world *w, struct pool *other, char *out, size_t size);
+/* What has become of the victims so far. */
+void world_tell(struct world *w, char *out, size_t size);
 
 /* Holds all workers at the gate, the last of them with `last`, and then sends the victim, which
  * waits in the mailbox of the last one. */
