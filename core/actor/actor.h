@@ -127,8 +127,8 @@ enum actor_flags {
 /* The order to end, if any, and the treatment of the backlog. A later order may be stronger. */
 enum actor_leaving {
     LEAVING_NOT,
-    LEAVING_FINISHES, /* handles it */
-    LEAVING_REROUTES, /* passes it to other members, and handles the rest itself */
+    LEAVING_FINISHES, /* passes it to equal members that have room, and handles the rest itself */
+    LEAVING_REROUTES, /* passes it to other members; the rest waits for room in them */
     LEAVING_DISCARDS, /* makes it dead `removed` */
 };
 

@@ -4,6 +4,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/group.h"
+#include "actor/hand_back.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
@@ -17,7 +18,7 @@ bool backlog_is_empty(struct actor *actor)
 {
     return message_queue_is_empty(&actor->front) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && backlog_retries(actor) == 0 &&
-           mailbox_empty(&actor->mailbox);
+           hand_back_count(actor) == 0 && mailbox_empty(&actor->mailbox);
 }
 
 /* --- retries -------------------------------------------------------------------------------- */
@@ -96,11 +97,13 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
 
 /* --- handing on, and discarding ------------------------------------------------------------- */
 
-/* Takes the next message of the backlog; the front first. */
+/* Takes the next message of the backlog; the front first, then what waits for other members. */
 static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
 
+    if (!message)
+        message = hand_back_take(actor);
     if (!message && actor->ext) {
         message = message_list_take(&actor->ext->retries);
         note_retries(actor);
@@ -118,20 +121,24 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
+/* Where a message of the backlog goes: takes it on 0. WEIR_EFULL: no message goes there now. */
+typedef int giving(struct actor *actor, struct message *message);
+
 /* True for a message that another member has now. False: it stays, since it is for this member
- * alone, or since no member has room, which `full` notes: then no other message is tried. */
-static bool pass_on(struct actor *actor, struct message *message, bool *full)
+ * alone, or was refused. When no member has room, which `full` notes, no other message is tried. */
+static bool pass_on(struct actor *actor, struct message *message, giving *give, bool *full)
 {
+    int status;
+
     if (*full || message_is_for_one(message))
         return false;
-    *full = actor->place->owner->ops->reroute(actor->place, message) != 0;
-    if (!*full)
-        settle_moved(actor);
-    return !*full;
+    status = give(actor, message);
+    *full = status == WEIR_EFULL;
+    return status == 0;
 }
 
 /* Of held messages: those that stay keep their order, and retries their time. */
-static void reroute_held(struct actor *actor, struct message_queue *held, bool *full)
+static void pass_held(struct actor *actor, struct message_queue *held, giving *give, bool *full)
 {
     struct message_queue all = *held;
     struct message *message;
@@ -139,38 +146,58 @@ static void reroute_held(struct actor *actor, struct message_queue *held, bool *
     *held = (struct message_queue){ 0 };
     while ((message = message_queue_take(&all))) {
         settle_unhold(actor);
-        if (pass_on(actor, message, full))
+        if (pass_on(actor, message, give, full))
             continue;
         settle_hold(actor);
         message_queue_append(held, message);
     }
 }
 
-static void reroute_mailbox(struct actor *actor, bool *full)
+static void pass_mailbox(struct actor *actor, giving *give, bool *full)
 {
     uint32_t count = mailbox_waiting(&actor->mailbox);
     struct message *message;
 
     while (count-- > 0 && !*full &&
            (message = unpack(actor->executor, mailbox_pop(&actor->mailbox))))
-        if (!pass_on(actor, message, full))
+        if (!pass_on(actor, message, give, full))
             hold_in(actor, &actor->front, message);
 }
 
 /* Each message once: the pool may route it back to this worker if it was recalled. */
-void backlog_reroute(struct actor *actor)
+static void pass_backlog(struct actor *actor, giving *give)
 {
     bool full = false;
 
     if (!place_member_of(actor))
         return;
-    reroute_held(actor, &actor->front, &full);
+    hand_back_cancel(actor);
+    pass_held(actor, &actor->front, give, &full);
     if (backlog_retries(actor) > 0) {
-        reroute_held(actor, &actor->ext->retries.queue, &full);
+        pass_held(actor, &actor->ext->retries.queue, give, &full);
         actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
         note_retries(actor);
     }
-    reroute_mailbox(actor, &full);
+    pass_mailbox(actor, give, &full);
+}
+
+/* Of any refusal: the others would be refused, too. */
+static int reroute(struct actor *actor, struct message *message)
+{
+    if (actor->place->owner->ops->reroute(actor->place, message) != 0)
+        return WEIR_EFULL;
+    settle_moved(actor);
+    return 0;
+}
+
+void backlog_reroute(struct actor *actor)
+{
+    pass_backlog(actor, reroute);
+}
+
+void backlog_hand_back(struct actor *actor)
+{
+    pass_backlog(actor, hand_back_pass);
 }
 
 /* Whether a message of the mailbox was sent to the pool. */

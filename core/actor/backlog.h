@@ -1,6 +1,6 @@
 /*
  * actor/backlog.h - messages that an actor has accepted and does not handle now: its mailbox, the
- * messages in front of that, and retries. Owner's turn only.
+ * messages in front of that, those of hand_back.h, and retries. Owner's turn only.
  */
 #ifndef ACTOR_BACKLOG_H
 #define ACTOR_BACKLOG_H
@@ -31,6 +31,9 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
+
+/* As backlog_reroute, by hand_back_pass. */
+void backlog_hand_back(struct actor *actor);
 
 /* Gives messages of one member to others. */
 struct dealer {

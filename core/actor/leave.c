@@ -5,6 +5,7 @@
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
+#include "actor/hand_back.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/origin.h"
@@ -78,6 +79,7 @@ static void stay(struct actor *actor)
 {
     actor->leaving = LEAVING_NOT;
     actor->place->leave_due_ns = 0;
+    hand_back_cancel(actor);
     if (actor_state(actor) == ACTOR_OPEN)
         actor->place->owner->ops->opened(actor->place);
     room_queue_wake(actor, UINT32_MAX, actor->executor);
@@ -96,6 +98,8 @@ void leave_obey(struct actor *actor, uint32_t signals)
     leave_begin(actor, leaving_of(signals), is_killed ? WEIR_END_KILL : WEIR_END_SHUTDOWN);
     if (place_member_of(actor)) {
         set_deadline(actor, due_ns);
+        if (actor->leaving != LEAVING_DISCARDS)
+            backlog_hand_back(actor);
     } else {
         mailbox_close(&actor->mailbox);
         room_queue_wake(actor, UINT32_MAX, actor->executor);
@@ -141,8 +145,8 @@ static bool may_close(struct actor *actor, bool leaves_queue)
 
 void leave_shed(struct actor *actor)
 {
-    if (actor->leaving == LEAVING_REROUTES) {
-        backlog_reroute(actor);
+    if (actor->leaving != LEAVING_DISCARDS) {
+        hand_back_again(actor);
         return;
     }
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);

@@ -32,7 +32,7 @@ enum appeal {
 
 struct owner_ops {
     bool replaces; /* an actor that failed or stopped is restarted, by the `restart` of its spec */
-    /* The actors handle messages that were sent to the owner: the next five operations are set. */
+    /* The actors handle messages that were sent to the owner: the next seven operations are set. */
     bool members;
 
     /* Its actor is open: opens its mailbox and publishes its names, unless it is ordered to leave.
@@ -44,6 +44,11 @@ struct owner_ops {
     void (*failed)(struct place *place);
     /* Passes a message of the backlog to another member. Takes it on 0. */
     int (*reroute)(struct place *place, struct message *message);
+    /* As reroute, for an actor that leaves and could still handle the message itself. With
+     * `finishes` it only goes to an equal member. WEIR_EFULL: it may go when there is room, in the
+     * line of `room`; any other refusal: the actor handles it. */
+    int (*hand_back)(struct place *place, struct message *message, bool finishes);
+    struct wait_queue *(*room)(struct place *place);
     /* Room was made, and senders wait for it, here or above: `places` are free in a member again,
      * and `pulled` messages were taken from the shared queue. */
     void (*credit)(struct owner *owner, uint32_t places, uint32_t pulled,

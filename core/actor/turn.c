@@ -8,6 +8,7 @@
 #include "actor/demand.h"
 #include "actor/end.h"
 #include "actor/group.h"
+#include "actor/hand_back.h"
 #include "actor/handling.h"
 #include "actor/lease.h"
 #include "actor/lease_turn.h"
@@ -224,6 +225,15 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
     watch_clock(actor, context);
 }
 
+/* A leaving actor passes on what another member may get. */
+static void take_or_pass(struct actor *actor, struct message *message, struct turn_context *context)
+{
+    if (actor->leaving && hand_back_try(actor, message))
+        context->handled++;
+    else
+        give(actor, message, context);
+}
+
 /* True when the worker may take a new message. With too many retries it may not: so they stay few,
  * and its senders get FULL. */
 static bool may_take(struct actor *actor)
@@ -340,14 +350,14 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
         context->handled++; /* it calls `close` */
         return true;
     }
-    if (actor->leaving > LEAVING_FINISHES)
+    if (actor->leaving)
         leave_shed(actor);
     if (output_is_waiting(actor))
         return flush_step(actor);
     if (may_take(actor)) {
         message = take_message(actor, context);
         if (message) {
-            give(actor, message, context);
+            take_or_pass(actor, message, context);
             return true;
         }
         if (actor->kind == ACTOR_SOURCE && producing_step(actor)) {

@@ -157,6 +157,41 @@ static int reroute(struct place *place, struct message *message)
     return is_going(pool) ? WEIR_ECLOSED : route_message(pool, place->actor->executor, message);
 }
 
+/* Whether the place and the present members were made of one spec. */
+static bool has_equals(struct place *place)
+{
+    struct pool *pool = pool_of_place(place);
+    bool has;
+
+    lock_acquire(&pool->lock);
+    has = place->made_of == pool->spec;
+    lock_release(&pool->lock);
+    return has;
+}
+
+/* A message with a key, or a copy, stays with its worker. */
+static bool may_share(const struct pool *pool)
+{
+    return route_takes_any(route_ops_of(pool));
+}
+
+static int hand_back(struct place *place, struct message *message, bool finishes)
+{
+    struct pool *own = pool_of_place(place);
+    struct pool *pool = finishes ? own : pool_that_stays(own);
+
+    if (is_going(pool))
+        return WEIR_ECLOSED;
+    if (!may_share(own) || !may_share(pool) || (finishes && !has_equals(place)))
+        return WEIR_EUNSUPPORTED;
+    return route_uncounted(pool, place->actor->executor, message, NULL);
+}
+
+static struct wait_queue *room(struct place *place)
+{
+    return &pool_that_stays(pool_of_place(place))->waiters;
+}
+
 static void discard(struct place *place, bool as_removed)
 {
     struct pool *pool = pool_of_place(place);
@@ -195,6 +230,8 @@ const struct owner_ops pool_owner_ops = {
     .opened = opened,
     .failed = failed,
     .reroute = reroute,
+    .hand_back = hand_back,
+    .room = room,
     .credit = return_credit,
     .pass_on = pass_on,
     .ended = ended,

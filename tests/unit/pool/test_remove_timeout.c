@@ -3,14 +3,14 @@
  * without room are dead as removed, and kept ones are dead as kept; before that the pool waits for
  * it.
  *
- * Method: two workers with room for two; the first keeps its message for some time and has one
- * waiting, the second keeps its own for ever and has two waiting. The test moves the clock.
+ * Method: two workers with room for two; the first keeps two messages for some time, one after the
+ * other, the second keeps its own for ever and has two waiting. The test moves the clock.
  */
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
 #define TIMEOUT_MS 500
-#define KEPT_MS 1000
+#define KEPT_MS 400
 #define KEPT_NOTE 7000u
 
 static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
@@ -78,19 +78,23 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
                                                   .settings.remove.timeout_ms = TIMEOUT_MS });
     spec_unref(spec);
     CU_ASSERT_TRUE(rig_settled(&rig, pool));
-    send_to(&rig, pool, 0, keep_for_some_time, 1);
-    CU_ASSERT_TRUE(rig_noted(&rig, probe, 1, 1));
-    send_to(&rig, pool, 0, probe_done, 2);
+    send_to(&rig, pool, 0, keep_and_note, 1);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, KEPT_NOTE, 1));
+    send_to(&rig, pool, 0, keep_and_note, 2);
+    send_to(&rig, pool, 0, probe_done, 6);
     send_to(&rig, pool, 1, keep, 3);
     CU_ASSERT_TRUE(rig_noted(&rig, probe, 3, 1));
-    send_to(&rig, pool, 1, probe_done, 4);
-    send_to(&rig, pool, 1, probe_done, 5);
+    for (uint64_t id = 4; id < 6; id++) /* the first is full */
+        CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = id }), 0);
 
     /* It is the second that leaves: no worker is idle, and the last ones go first. */
     CU_ASSERT_EQUAL(rig_resize(&rig, pool, 1, NULL), 0);
-    rig_advance(&rig, TIMEOUT_MS - 1);
+    rig_advance(&rig, KEPT_MS);
+    CU_ASSERT_TRUE(rig_noted(&rig, probe, KEPT_NOTE, 2)); /* there is room for one */
+    rig_advance(&rig, TIMEOUT_MS - KEPT_MS - 1);
     CU_ASSERT_EQUAL(rig_stats(pool).retiring, 1);
     CU_ASSERT_EQUAL(rig_ledger(pool).dead, 0);
+    CU_ASSERT_EQUAL(rig_ledger(pool).moved, 0);
     rig_advance(&rig, 1);
     CU_ASSERT_TRUE(rig_wait(&rig, has_left, pool));
     CU_ASSERT_EQUAL(rig_dead(pool, DEAD_KEPT), 1);
@@ -100,7 +104,7 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
     CU_ASSERT_TRUE(rig_drained(&rig, pool));
     CU_ASSERT_TRUE(rig_end(&rig, pool, &ledger));
     CU_ASSERT_EQUAL(ledger.moved, 1);
-    CU_ASSERT_EQUAL(ledger.done, 3);
+    CU_ASSERT_EQUAL(ledger.done, 4);
     CU_ASSERT_EQUAL(ledger.dead, 2);
     CU_ASSERT_EQUAL(probe_times(probe, 4), 1);
     CU_ASSERT_EQUAL(probe_times(probe, 5), 0);

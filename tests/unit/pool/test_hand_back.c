@@ -1,0 +1,310 @@
+/*
+ * Goal: a worker that leaves begins nothing that another member may get: with `drain` only what
+ * finds no room, with `reroute` nothing at all; what belongs to the worker stays with it.
+ *
+ * Method: all workers wait at a gate inside a message, with more behind it; then the pool shrinks,
+ * and the test lets the messages go on one by one. A note says which worker began which message.
+ */
+#include "actor/find.h"
+#include "pool/settings.h"
+
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIMIT 2u
+#define INDEX 1000u /* a note: INDEX * (index + 1) + id */
+#define OWN 500u    /* ids from here on were sent to a worker itself */
+#define TIMEOUT_MS 500u
+#define KEYS 64u
+
+static const enum weir_remove modes[] = { WEIR_REMOVE_DRAIN, WEIR_REMOVE_REROUTE };
+
+#define MODES (sizeof modes / sizeof modes[0])
+
+struct fixture {
+    struct rig rig;
+    struct probe *probe;
+    struct pool *pool;
+    uint32_t size;
+    uint64_t next;
+};
+
+static int note_worker(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    probe_note(probe, INDEX * (weir_index(self) + 1) + probe_order(message)->id);
+    return probe_wait(self, probe, message);
+}
+
+/* Every worker is inside a message. */
+static void begin(struct fixture *f, enum weir_remove mode, uint32_t size, uint32_t limit)
+{
+    struct spec *spec;
+
+    *f = (struct fixture){ .size = size, .probe = probe_create() };
+    f->probe->act = note_worker;
+    rig_init(&f->rig, size, 0);
+    spec = rig_spec(f->probe);
+    f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = spec,
+                                                        .size = size,
+                                                        .settings.mailbox = limit,
+                                                        .settings.remove.mode = mode,
+                                                        .settings.remove.timeout_ms = TIMEOUT_MS });
+    spec_unref(spec);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    for (uint32_t i = 0; i < size; i++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = f->next++ }), 0);
+    CU_ASSERT_TRUE(gate_await(&f->probe->gate, size));
+}
+
+static void send(struct fixture *f, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = f->next++ }), 0);
+}
+
+static void resize(struct fixture *f, uint32_t target)
+{
+    CU_ASSERT_EQUAL(rig_resize(&f->rig, f->pool, target, NULL), 0);
+}
+
+/* Ends the pool: each accepted message was begun once, or is among the dead. */
+static void finish(struct fixture *f, uint64_t dead)
+{
+    struct ledger_reading ledger;
+    uint64_t begun = 0;
+
+    gate_open(&f->probe->gate);
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    for (uint64_t id = 0; id < f->next; id++) {
+        CU_ASSERT_TRUE(probe_times(f->probe, id) <= 1);
+        begun += probe_times(f->probe, id);
+    }
+    CU_ASSERT_EQUAL(begun + dead, f->next);
+    CU_ASSERT_EQUAL(ledger.dead, dead);
+    rig_finish(&f->rig);
+    probe_destroy(f->probe);
+}
+
+/* How many messages, of the first `size` and later, the workers from `first` on have begun. */
+static uint32_t begun_by(struct fixture *f, uint32_t first)
+{
+    uint32_t begun = 0;
+
+    for (uint32_t worker = first; worker < f->size; worker++)
+        for (uint64_t id = 0; id < f->next; id++)
+            begun += probe_times(f->probe, INDEX * (worker + 1) + id);
+    return begun;
+}
+
+struct expected {
+    struct fixture *f;
+    uint64_t messages;
+};
+
+static bool are_out_of_mailboxes(void *context)
+{
+    const struct expected *expected = context;
+    struct ledger_reading ledger = rig_ledger(expected->f->pool);
+
+    return ledger.held + ledger.moved == expected->messages;
+}
+
+/* Waits until so many messages of leaving workers have gone to another one, or wait for room. */
+static bool have_gone_or_wait(struct fixture *f, uint64_t messages)
+{
+    return rig_wait(&f->rig, are_out_of_mailboxes, &(struct expected){ f, messages });
+}
+
+/* promise P6: with drain it goes on with what finds no room, and passes it on when there is. */
+static void test_with_drain_what_finds_no_room_is_finished(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_REMOVE_DRAIN, 2, LIMIT);
+    send(&f, 2 * LIMIT);
+    resize(&f, 1);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1);
+    gate_admit(&f.probe->gate, 2); /* each has two behind it; the other has room for one then */
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    finish(&f, 0);
+}
+
+/* promise P6: what finds no room waits for it, and is begun by a member. */
+static void test_with_reroute_what_finds_no_room_waits(void)
+{
+    struct fixture f;
+
+    begin(&f, WEIR_REMOVE_REROUTE, 4, LIMIT);
+    send(&f, 4 * LIMIT);
+    resize(&f, 2);
+    gate_admit(&f.probe->gate, 4);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 6));
+    /* The mailboxes of the two that stay have room for one each. */
+    CU_ASSERT_TRUE(have_gone_or_wait(&f, 2 * LIMIT));
+    CU_ASSERT_TRUE(rig_stats(f.pool).retiring > 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(begun_by(&f, 2), 2);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 2 * LIMIT);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).refused, 0); /* no sender was refused */
+    finish(&f, 0);
+}
+
+/* promise P6: a message that was sent to the worker itself is its own; those of the pool behind it
+ * go at once. */
+static void test_messages_to_the_worker_itself_stay(void)
+{
+    for (size_t i = 0; i < MODES; i++) {
+        struct fixture f;
+        weir_pid second;
+
+        begin(&f, modes[i], 2, 8);
+        second = rig_worker(f.pool, 1);
+        for (uint64_t j = 0; j < 3; j++) {
+            CU_ASSERT_EQUAL(rig_send(&f.rig, second, (struct order){ .id = OWN + j }), 0);
+            send(&f, 2);
+        }
+        resize(&f, 1);
+        gate_admit(&f.probe->gate, 2);
+        CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4));
+        CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 3);
+        CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN), 1); /* and waits at the gate */
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+        CU_ASSERT_EQUAL(begun_by(&f, 1), 1);
+        for (uint64_t j = 0; j < 3; j++)
+            CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN + j), 1);
+        finish(&f, 0);
+    }
+}
+
+/* promise P6: messages with a key stay, so that those of one key keep their order. */
+static void test_messages_with_a_key_stay(void)
+{
+    for (size_t i = 0; i < MODES; i++) {
+        struct fixture f;
+        uint32_t own = 0;
+
+        begin(&f, modes[i], 2, 2 * KEYS);
+        pool_set_route(f.pool, WEIR_ROUTE_HASH);
+        for (uint64_t key = 1; key <= KEYS; key++) /* 0 is none */
+            CU_ASSERT_EQUAL(
+                rig_send_key(&f.rig, f.pool->pid, key, (struct order){ .id = f.next++ }), 0);
+        own = mailbox_waiting(&actor_find(f.rig.runtime, rig_worker(f.pool, 1))->mailbox);
+        CU_ASSERT_TRUE(own > 0);
+        resize(&f, 1);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+        CU_ASSERT_EQUAL(begun_by(&f, 1), own + 1);
+        CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+        finish(&f, 0);
+    }
+}
+
+/* One worker of a pool that reroutes has left, but for LIMIT messages that no member can get. */
+static void begin_waiting(struct fixture *f)
+{
+    begin(f, WEIR_REMOVE_REROUTE, 1, LIMIT);
+    send(f, LIMIT);
+    resize(f, 0);
+    gate_admit(&f->probe->gate, 1);
+    CU_ASSERT_TRUE(have_gone_or_wait(f, LIMIT));
+    CU_ASSERT_EQUAL(rig_stats(f->pool).retiring, 1);
+}
+
+/* promise P6 */
+static void test_growth_is_room(void)
+{
+    struct fixture f;
+
+    begin_waiting(&f);
+    resize(&f, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, LIMIT);
+    finish(&f, 0);
+}
+
+/* promise P6 */
+static void test_past_the_timeout_what_waits_is_dead(void)
+{
+    struct fixture f;
+
+    begin_waiting(&f);
+    rig_advance(&f.rig, TIMEOUT_MS - 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).dead, 0);
+    rig_advance(&f.rig, 1);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), LIMIT);
+    finish(&f, LIMIT);
+}
+
+/* promise P8: a pool that closes finishes what it has accepted. */
+static void test_close_finishes_what_waits(void)
+{
+    struct fixture f;
+
+    begin_waiting(&f);
+    finish(&f, 0);
+}
+
+/* promise P6: a worker that is called back has its messages still. */
+static void test_who_is_called_back_handles_what_waits(void)
+{
+    struct fixture f;
+
+    begin_waiting(&f);
+    f.pool->settings.remove.mode = WEIR_REMOVE_DRAIN;
+    resize(&f, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
+    finish(&f, 0);
+}
+
+/* promise P6: a pause is no reason to begin them. */
+static void test_pause_is_no_room(void)
+{
+    struct fixture f;
+    struct executor *executor;
+
+    begin(&f, WEIR_REMOVE_REROUTE, 2, 8);
+    send(&f, 2);
+    executor = runtime_enter(f.rig.runtime);
+    pool_pause(f.pool, true, executor);
+    runtime_leave(executor);
+    resize(&f, 1);
+    gate_admit(&f.probe->gate, 2);
+    CU_ASSERT_TRUE(have_gone_or_wait(&f, 1));
+    executor = runtime_enter(f.rig.runtime);
+    pool_pause(f.pool, false, executor);
+    runtime_leave(executor);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(begun_by(&f, 1), 1);
+    finish(&f, 0);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "drain, no room", test_with_drain_what_finds_no_room_is_finished },
+        { "reroute, no room", test_with_reroute_what_finds_no_room_waits },
+        { "sent to itself", test_messages_to_the_worker_itself_stay },
+        { "with a key", test_messages_with_a_key_stay },
+        { "growth", test_growth_is_room },
+        { "time-out", test_past_the_timeout_what_waits_is_dead },
+        { "close", test_close_finishes_what_waits },
+        { "called back", test_who_is_called_back_handles_what_waits },
+        { "pause", test_pause_is_no_room },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("hand_back", tests);
+}
