@@ -12,7 +12,7 @@ int audience_own(struct actor *actor, const char *name, uint64_t *out_event)
 
     if (!ext)
         return WEIR_ENOMEM;
-    status = events_register(actor->runtime, actor->executor, name, actor_pid(actor), out_event);
+    status = events_register(actor->runtime, actor->executor, name, audience_id(actor), out_event);
     ext->has_events |= status == 0;
     return status;
 }
@@ -24,14 +24,14 @@ int audience_join(struct actor *actor, const char *name)
 
     if (!ext)
         return WEIR_ENOMEM;
-    status = events_subscribe(actor->runtime, actor->executor, name, actor_pid(actor), false);
+    status = events_subscribe(actor->runtime, actor->executor, name, audience_id(actor), false);
     ext->has_events |= status == 0;
     return status;
 }
 
 int audience_leave(struct actor *actor, const char *name)
 {
-    return events_unsubscribe(actor->runtime, actor->executor, name, actor_pid(actor));
+    return events_unsubscribe(actor->runtime, actor->executor, name, audience_id(actor));
 }
 
 void audience_notify(struct actor *actor)
@@ -42,7 +42,7 @@ void audience_notify(struct actor *actor)
 
     if (!behaviour->audience)
         return;
-    while (events_news(actor->runtime, actor_pid(actor), &event, &subscribers)) {
+    while (events_news(actor->runtime, audience_id(actor), &event, &subscribers)) {
         callback_begin(actor);
         behaviour->audience(&actor->self, actor->memory, event, subscribers);
         callback_end(actor);

@@ -5,6 +5,13 @@
 #define ACTOR_AUDIENCE_H
 
 #include "actor/actor.h"
+#include "actor/events.h"
+
+/* By which the events of an actor are known; those of a pool are not those of its manager. */
+static inline weir_pid audience_id(const struct actor *actor)
+{
+    return actor->kind == ACTOR_POOL ? actor_pid(actor) | EVENTS_MANAGER : actor_pid(actor);
+}
 
 /* As weir_event, weir_subscribe and weir_unsubscribe. */
 int audience_own(struct actor *actor, const char *name, uint64_t *out_event);

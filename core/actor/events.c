@@ -153,7 +153,7 @@ static void notify_owner_locked(struct runtime *runtime, struct event *event,
                                 struct executor *executor)
 {
     struct participant *owner = event->owner;
-    struct actor *actor = owner ? actor_find(runtime, owner->pid) : NULL;
+    struct actor *actor = owner ? actor_find(runtime, owner->pid & ~EVENTS_MANAGER) : NULL;
 
     list_remove(&event->news_link);
     if (!owner || event->notified == (event->live > 0))
@@ -413,6 +413,19 @@ bool events_news(struct runtime *runtime, weir_pid owner, uint64_t *out_token,
 
 /* --- publishing ------------------------------------------------------------------------------ */
 
+static void give_to_manager(struct runtime *runtime, weir_pid pool, struct fan_out *fan_out)
+{
+    struct message *copy = fan_out_copy(fan_out);
+    int status;
+
+    if (!copy)
+        return;
+    status = send_message(runtime, fan_out->executor, pool, WEIR_HIGH, copy);
+    if (status != 0)
+        copy->public.lane = WEIR_NORMAL; /* the next subscriber gets it */
+    fan_out_given(fan_out, (struct fan_out_receiver){ pool, FAN_OUT_NO_SEAT }, copy, status);
+}
+
 /* Gives one subscriber a copy; a pool routes it or fans it out, as subscribed. */
 static void give(struct runtime *runtime, const struct subscriber *subscriber,
                  struct fan_out *fan_out)
@@ -420,6 +433,10 @@ static void give(struct runtime *runtime, const struct subscriber *subscriber,
     struct router *router = NULL;
     struct message *copy;
 
+    if (subscriber->pid & EVENTS_MANAGER) {
+        give_to_manager(runtime, subscriber->pid & ~EVENTS_MANAGER, fan_out);
+        return;
+    }
     if (atomic_load_explicit(&subscriber->fan_out, memory_order_acquire))
         router = actor_find_router(runtime, subscriber->pid);
     if (router) {

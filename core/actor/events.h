@@ -23,6 +23,10 @@
 struct executor;
 struct runtime;
 
+/* With this bit, which no slot's number has, the PID of a pool names its manager: the events of a
+ * manager are not those of its pool. */
+#define EVENTS_MANAGER ((weir_pid)1 << 31)
+
 void events_init(struct events *events);
 void events_finish(struct events *events);
 

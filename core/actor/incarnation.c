@@ -4,6 +4,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/alarm.h"
+#include "actor/audience.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
@@ -56,7 +57,7 @@ static void end_ext(struct actor *actor)
     port_close(ext->port);
     ext->port = NULL;
     if (ext->has_events)
-        events_forget(actor->runtime, actor->executor, actor_pid(actor));
+        events_forget(actor->runtime, actor->executor, audience_id(actor));
     ext->has_events = false;
     ext->life++;
     ext->origins_open = 0;

@@ -8,6 +8,8 @@
  */
 #include "actor/events.h"
 
+#include <sched.h>
+
 #include "pool/subscription.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -318,6 +320,67 @@ static void test_who_stays_gets_all_while_others_come_and_go(void)
     finish(&f);
 }
 
+/* --- managers ------------------------------------------------------------------------------- */
+
+static int open_subscribed(struct weir_self *self, struct probe *probe)
+{
+    (void)probe;
+    return weir_subscribe(self, "news");
+}
+
+static struct pool *make_managed(struct fixture *f, struct probe *managing, struct probe *working)
+{
+    struct pool_options options = { .path = "managed", .size = 1, .settings.mailbox = 8 };
+    struct pool *pool;
+
+    managing->opens = open_subscribed;
+    options.spec = rig_spec(working);
+    options.manager = rig_spec(managing);
+    pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    spec_unref(options.manager);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, pool));
+    while (atomic_load(&managing->opened) == 0)
+        (void)sched_yield();
+    return pool;
+}
+
+/* promise A8: the event of a manager is its own, and that of its pool goes to a worker, also after
+ * the manager was replaced. */
+static void test_manager_gets_the_event_that_it_subscribes_to(void)
+{
+    struct weir_list names = { .items = (const char *const[]){ "news" }, .count = 1 };
+    struct probe *managing = probe_create(), *working = probe_create();
+    struct executor *executor;
+    struct pool *managed;
+    struct fixture f;
+
+    begin(&f, 16);
+    have(&f, f.owners, 0, own, 0, STATUS);
+    managed = make_managed(&f, managing, working);
+    have(&f, f.owners, 0, publish, 1, TAKEN + 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, managing, 1, 1));
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(subscription_set(managed, executor, &names, false), 0);
+    runtime_leave(executor);
+    have(&f, f.owners, 0, publish, 2, TAKEN + 2);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, managing, 2, 1));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, working, 2, 1));
+    CU_ASSERT_EQUAL(rig_send_lane(&f.rig, managed->pid, WEIR_HIGH,
+                                  (struct order){ .act = probe_fail, .id = 3 }),
+                    0);
+    while (atomic_load(&managing->opened) < 2)
+        (void)sched_yield();
+    have(&f, f.owners, 0, publish, 4, TAKEN + 2);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, managing, 4, 1));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, working, 4, 1));
+    CU_ASSERT_EQUAL(probe_times(working, 1), 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, managed, NULL));
+    finish(&f);
+    probe_destroy(managing);
+    probe_destroy(working);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -328,6 +391,7 @@ int main(void)
         { "pool", test_pool_gives_an_event_to_one_worker_or_to_all },
         { "refused", test_worker_without_room_is_counted_as_refused },
         { "come and go", test_who_stays_gets_all_while_others_come_and_go },
+        { "manager", test_manager_gets_the_event_that_it_subscribes_to },
         CU_TEST_INFO_NULL,
     };
 
