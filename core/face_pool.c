@@ -47,8 +47,7 @@ bool pool_admits_nothing(struct pool *pool)
 
     pool_stats(pool, &stats);
     pool_opening(pool, &opening);
-    return flags_is_paused(&pool->flags) ||
-           (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
+    return stats.paused || (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
 }
 
 /* --- how long it may take ------------------------------------------------------------------- */

@@ -121,20 +121,17 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
-/* Where a message of the backlog goes: takes it on 0. WEIR_EFULL: no message goes there now. */
+/* Where a message of the backlog goes: takes it on 0. After a refusal no other message is tried. */
 typedef int giving(struct actor *actor, struct message *message);
 
 /* True for a message that another member has now. False: it stays, since it is for this member
- * alone, or was refused. When no member has room, which `full` notes, no other message is tried. */
+ * alone, or since it was refused, which `full` notes. */
 static bool pass_on(struct actor *actor, struct message *message, giving *give, bool *full)
 {
-    int status;
-
     if (*full || message_is_for_one(message))
         return false;
-    status = give(actor, message);
-    *full = status == WEIR_EFULL;
-    return status == 0;
+    *full = give(actor, message) != 0;
+    return !*full;
 }
 
 /* Of held messages: those that stay keep their order, and retries their time. */
@@ -181,13 +178,13 @@ static void pass_backlog(struct actor *actor, giving *give)
     pass_mailbox(actor, give, &full);
 }
 
-/* Of any refusal: the others would be refused, too. */
 static int reroute(struct actor *actor, struct message *message)
 {
-    if (actor->place->owner->ops->reroute(actor->place, message) != 0)
-        return WEIR_EFULL;
-    settle_moved(actor);
-    return 0;
+    int status = actor->place->owner->ops->reroute(actor->place, message);
+
+    if (status == 0)
+        settle_moved(actor);
+    return status;
 }
 
 void backlog_reroute(struct actor *actor)

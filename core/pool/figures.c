@@ -43,10 +43,21 @@ uint64_t figures_age_of_place_locked(struct place *place)
     return place->age ? age_read(place->age, admitted, taken, now_ns) : 0;
 }
 
+static uint32_t waiters_of(const struct wait_queue *queue)
+{
+    /* Relaxed: a figure for people. */
+    return queue ? atomic_load_explicit(&queue->count, memory_order_relaxed) : 0;
+}
+
 static void count_place(struct tally *tally, struct place *place, bool retiring)
 {
     struct progress_sum progress = { 0 };
     struct ledger_reading reading;
+    /* Acquire pairs with the exchange in room_queue.c. */
+    struct wait_queue *waiters = atomic_load_explicit(&place->actor->room_queue,
+                                                      memory_order_acquire);
+
+    tally->stats.waiting += waiters_of(waiters);
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     ledger_reading_add(&tally->ledger, &reading);
@@ -140,7 +151,7 @@ static void release_children(struct pool *pool)
 static void count_tree_locked(struct tally *tally, struct pool *pool)
 {
     tally->stats.target += pool->target;
-    tally->stats.paused += flags_is_paused(&pool->flags);
+    tally->stats.waiting += waiters_of(&pool->waiters);
     tally->stats.epoch += pool->epoch;
     tally->stats.restarts += pool->gone_restarts;
     tally->stats.retried += pool->gone_retried;
@@ -169,6 +180,21 @@ static void count_pool(struct tally *tally, struct pool *pool)
     count_tree_locked(tally, pool);
     release_children(pool);
     lock_release(&pool->lock);
+}
+
+/* Whether the pool, or each pool in it, is paused. */
+static bool is_paused(struct pool *pool)
+{
+    bool paused = flags_is_paused(&pool->flags);
+
+    if (paused)
+        return true;
+    lock_acquire(&pool->lock);
+    paused = pool->child_count > 0;
+    for (uint32_t i = 0; i < pool->child_count && paused; i++)
+        paused = is_paused(pool->children[i]);
+    lock_release(&pool->lock);
+    return paused;
 }
 
 static void describe(struct pool *pool, struct weir_pool_stats *stats)
@@ -201,6 +227,7 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
     uint32_t size = out->size;
 
     count_pool(&tally, pool);
+    tally.stats.paused = is_paused(pool);
     tally.stats.size = size < sizeof tally.stats ? size : (uint32_t)sizeof tally.stats;
     if (tally.stats.live < tally.stats.target)
         tally.stats.degraded = tally.stats.target - tally.stats.live;

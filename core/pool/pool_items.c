@@ -29,6 +29,7 @@ static void add_sizes(struct inspection *out, const struct weir_pool_stats *stat
     inspection_number(out, "degraded", stats->degraded);
     inspection_number(out, "reopened", stats->reopened);
     inspection_number(out, "oldest_ms", stats->oldest_ms);
+    inspection_number(out, "waiting", stats->waiting);
     inspection_number(out, "paused", stats->paused);
     inspection_number(out, "epoch", stats->epoch);
 }

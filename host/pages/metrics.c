@@ -79,6 +79,8 @@ static void write_waiting(FILE *stream, const struct looks *looks)
         { "weir_pool_throttled_messages", "throttled",
           "Messages that a pool's workers emitted, and that wait for a token of an output's "
           "rate." },
+        { "weir_pool_waiting", "waiting",
+          "Threads, workers and sources that wait for room in a pool." },
         { "weir_pool_oldest_message_milliseconds", "oldest_ms",
           "How long the first in a pool's mailboxes has waited at least." },
         { "weir_pool_paused", "paused", "1 while it refuses every message." },

@@ -24,14 +24,15 @@ static const struct figure figures[] = {
     FIGURE(queued),   FIGURE(in_hand),   FIGURE(held),    FIGURE(refused),  FIGURE(restarts),
     FIGURE(idle),     FIGURE(paused),    FIGURE(stopped), FIGURE(degraded), FIGURE(limit),
     FIGURE(reopened), FIGURE(oldest_ms), FIGURE(retried), FIGURE(retrying), FIGURE(throttled),
+    FIGURE(waiting),
 };
 
 #define FIGURES_COUNT (sizeof figures / sizeof figures[0])
 
 /* The table needs every figure of weir_pool_stats. */
-static_assert(offsetof(struct weir_pool_stats, throttled) + sizeof(uint64_t) ==
+static_assert(offsetof(struct weir_pool_stats, waiting) + sizeof(uint64_t) ==
                   sizeof(struct weir_pool_stats),
-              "`throttled` is the last of them; `behaviour` is in the settings, and the "
+              "`waiting` is the last of them; `behaviour` is in the settings, and the "
               "reasons of the dead by their names");
 
 const char *overview_figure_name(uint32_t number)

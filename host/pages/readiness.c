@@ -38,7 +38,7 @@ static bool accepts_none(const struct overview_pool *pool, char *why, size_t siz
 {
     const struct weir_pool_stats *stats = &pool->stats;
 
-    if (stats->paused && (!pool->settings->nested || !stats->live)) {
+    if (stats->paused) {
         (void)snprintf(why, size, "it is paused");
         return true;
     }

@@ -25,8 +25,9 @@ static inline int weir_event(struct weir_self *self, const char *name, uint64_t 
 /*
  * Subscribes this incarnation: it gets each event of this name once, as a message of kind
  * WEIR_EVENT in its normal lane. A pool's manager gets it itself, in the lane WEIR_HIGH; the events
- * in the pool's `subscribe` go to its workers. The event need not have an owner yet. 0 also when the incarnation
- * is subscribed already. WEIR_EINVALID: the name is empty, or longer than 127 bytes. WEIR_ENOMEM.
+ * in the pool's `subscribe` go to its workers. The event need not have an owner yet. 0 also when
+ * the incarnation is subscribed already. WEIR_EINVALID: the name is empty, or longer than 127
+ * bytes. WEIR_ENOMEM.
  */
 static inline int weir_subscribe(struct weir_self *self, const char *name)
 {

@@ -126,8 +126,8 @@ struct weir_pool_stats {
 
     /* since ABI 1.1 */
     uint32_t idle;     /* open members without a message in hand */
-    uint32_t paused;   /* 1: the pool is paused and refuses every message; of a pool of pools: the
-                        * number of paused pools */
+    uint32_t paused;   /* 1: the pool refuses every message, because it is paused, or each of its
+                        * member pools is */
     uint32_t stopped;  /* of `starting`: members that were stopped by `then` of the restart
                         * policy */
     uint32_t degraded; /* target - live, or 0 */
@@ -149,6 +149,10 @@ struct weir_pool_stats {
     uint64_t retrying; /* of `held`: messages that wait for a retry */
     /* emitted messages of the workers whose next message waits for a token of an output's rate */
     uint64_t throttled;
+    /* Who waits for room in the pool, in its members or in one of them: threads in a call that
+     * waits, workers and sources whose outputs wait, and leaving workers of `reroute`. Not those
+     * who take a lease: they are in the queue. */
+    uint64_t waiting;
 };
 
 #endif

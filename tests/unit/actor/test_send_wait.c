@@ -469,6 +469,30 @@ static void test_waiting_on_a_thread_that_is_being_joined_is_refused(void)
     finish(&f);
 }
 
+/* promise P10: the figures count the threads that wait, for the pool and for one worker. */
+static void test_those_who_wait_are_counted(void)
+{
+    struct sender senders[2];
+    struct fixture f;
+    struct pool *pool;
+
+    begin(&f, 2);
+    pool = full_pool(&f);
+    CU_ASSERT_EQUAL(rig_stats(pool).waiting, 0);
+    senders[0] = (struct sender){ .rig = &f.rig, .to = pool->pid, .id = 77 };
+    senders[1] = (struct sender){ .rig = &f.rig, .to = rig_worker(pool, 0), .id = 78 };
+    for (uint32_t i = 0; i < 2; i++) {
+        start(&senders[i], 1);
+        CU_ASSERT_EQUAL(rig_stats(pool).waiting, i + 1);
+    }
+    gate_open(&f.probe->gate);
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(status_of(&senders[i]), 0);
+    CU_ASSERT_EQUAL(rig_stats(pool).waiting, 0);
+    CU_ASSERT_TRUE(rig_end(&f.rig, pool, NULL));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -483,6 +507,7 @@ int main(void)
         { "another key", test_place_of_another_key_releases_the_one_behind },
         { "dispatcher thread", test_waiting_on_a_dispatcher_thread_is_refused },
         { "joined thread", test_waiting_on_a_thread_that_is_being_joined_is_refused },
+        { "figure", test_those_who_wait_are_counted },
         CU_TEST_INFO_NULL,
     };
 

@@ -171,6 +171,58 @@ static bool asked(struct fixture *f, enum errand errand, uint32_t count, uint64_
 
 /* --- the built-in manager -------------------------------------------------------------------- */
 
+static void set_paused(struct rig *rig, struct pool *pool, bool paused)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+
+    pool_pause(pool, paused, executor);
+    runtime_leave(executor);
+}
+
+static struct pool *make_child(struct rig *rig, struct probe *probe, struct pool *parent,
+                               const char *path)
+{
+    struct pool_options options = { .path = path, .parent = parent, .size = 1 };
+    struct pool *pool;
+
+    options.spec = rig_spec(probe);
+    pool = rig_pool(rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_TRUE(rig_settled(rig, pool));
+    return pool;
+}
+
+/* promise P10: one member that is paused does not make the pool above it so. */
+static void test_pool_of_pools_is_paused_when_all_of_them_are(void)
+{
+    struct probe *probe = probe_create();
+    struct pool *top, *members[2];
+    struct rig rig;
+
+    rig_init(&rig, 2, 0);
+    top = rig_pool(&rig, &(struct pool_options){ .path = "top" });
+    members[0] = make_child(&rig, probe, top, "top/one");
+    members[1] = make_child(&rig, probe, top, "top/two");
+    CU_ASSERT_EQUAL(rig_stats(top).paused, 0);
+    set_paused(&rig, members[0], true);
+    CU_ASSERT_EQUAL(rig_stats(top).paused, 0);
+    CU_ASSERT_EQUAL(rig_send(&rig, top->pid, (struct order){ .id = 1 }), 0);
+    set_paused(&rig, members[1], true);
+    CU_ASSERT_EQUAL(rig_stats(top).paused, 1);
+    CU_ASSERT_EQUAL(rig_send(&rig, top->pid, (struct order){ .id = 2 }), WEIR_EFULL);
+    set_paused(&rig, members[0], false);
+    CU_ASSERT_EQUAL(rig_stats(top).paused, 0);
+    set_paused(&rig, top, true);
+    CU_ASSERT_EQUAL(rig_stats(top).paused, 1);
+    CU_ASSERT_EQUAL(rig_stats(members[0]).paused, 0);
+    rig_close(&rig, top);
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_TRUE(rig_end(&rig, members[i], NULL));
+    CU_ASSERT_TRUE(rig_end(&rig, top, NULL));
+    rig_finish(&rig);
+    probe_destroy(probe);
+}
+
 /* promise P9 */
 static void test_requests_for_more_and_fewer_are_carried_out(void)
 {
@@ -453,6 +505,7 @@ int main(void)
         { "figures", test_figures_and_members_are_reported },
         { "pause", test_paused_pool_refuses_with_full_and_works_again },
         { "unknown", test_unknown_request_is_rejected_and_dead },
+        { "pause of a part", test_pool_of_pools_is_paused_when_all_of_them_are },
         { "lanes", test_urgent_and_high_reach_the_manager_never_a_member },
         { "timer", test_manager_scales_its_pool_by_its_timer },
         { "rejects", test_manager_that_rejects_makes_it_unhandled },
