@@ -148,8 +148,20 @@ static void release_children(struct pool *pool)
     }
 }
 
+/* Whether the pool, or each pool in it, is paused. */
+static bool is_paused_locked(const struct pool *pool)
+{
+    bool paused = pool->child_count > 0;
+
+    for (uint32_t i = 0; i < pool->child_count && paused; i++)
+        paused = is_paused_locked(pool->children[i]);
+    return paused || flags_is_paused(&pool->flags);
+}
+
 static void count_tree_locked(struct tally *tally, struct pool *pool)
 {
+    uint64_t waiting;
+
     tally->stats.target += pool->target;
     tally->stats.waiting += waiters_of(&pool->waiters);
     tally->stats.epoch += pool->epoch;
@@ -163,8 +175,10 @@ static void count_tree_locked(struct tally *tally, struct pool *pool)
     count_places(tally, &pool->leavers, true);
     count_places(tally, &pool->closers, true);
     /* The queue stays frozen: workers of the children may take from it. */
+    waiting = tally->stats.waiting;
     for (uint32_t i = 0; i < pool->child_count; i++)
         count_tree_locked(tally, pool->children[i]);
+    tally->stats.waiting = waiting; /* those who wait for a child are its own */
     pulling_thaw_locked(pool);
 }
 
@@ -178,23 +192,9 @@ static void count_pool(struct tally *tally, struct pool *pool)
     while (lock_level_locked(pool, level))
         level++;
     count_tree_locked(tally, pool);
+    tally->stats.paused = is_paused_locked(pool);
     release_children(pool);
     lock_release(&pool->lock);
-}
-
-/* Whether the pool, or each pool in it, is paused. */
-static bool is_paused(struct pool *pool)
-{
-    bool paused = flags_is_paused(&pool->flags);
-
-    if (paused)
-        return true;
-    lock_acquire(&pool->lock);
-    paused = pool->child_count > 0;
-    for (uint32_t i = 0; i < pool->child_count && paused; i++)
-        paused = is_paused(pool->children[i]);
-    lock_release(&pool->lock);
-    return paused;
 }
 
 static void describe(struct pool *pool, struct weir_pool_stats *stats)
@@ -227,7 +227,6 @@ void pool_stats(struct pool *pool, struct weir_pool_stats *out)
     uint32_t size = out->size;
 
     count_pool(&tally, pool);
-    tally.stats.paused = is_paused(pool);
     tally.stats.size = size < sizeof tally.stats ? size : (uint32_t)sizeof tally.stats;
     if (tally.stats.live < tally.stats.target)
         tally.stats.degraded = tally.stats.target - tally.stats.live;

@@ -72,25 +72,31 @@ static void write_waiting(FILE *stream, const struct looks *looks)
 {
     static const struct {
         const char *name, *figure, *help;
+        bool is_own; /* no sum over the pools below: a pool of pools has one, too */
     } rows[] = {
-        { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes." },
-        { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand." },
-        { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry." },
+        { "weir_pool_mailbox_messages", "queued", "Messages that wait in a pool's mailboxes.",
+          false },
+        { "weir_pool_in_hand_messages", "in_hand", "Messages that a pool's workers have in hand.",
+          false },
+        { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry.",
+          false },
         { "weir_pool_throttled_messages", "throttled",
           "Messages that a pool's workers emitted, and that wait for a token of an output's "
-          "rate." },
+          "rate.",
+          false },
         { "weir_pool_waiting", "waiting",
-          "Threads, workers and sources that wait for room in a pool." },
+          "Threads, workers and sources that wait for room in a pool.", true },
         { "weir_pool_oldest_message_milliseconds", "oldest_ms",
-          "How long the first in a pool's mailboxes has waited at least." },
-        { "weir_pool_paused", "paused", "1 while it refuses every message." },
+          "How long the first in a pool's mailboxes has waited at least.", false },
+        { "weir_pool_paused", "paused", "1 while it refuses every message.", false },
     };
 
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         metric_lines_begin(stream, rows[row].name, "gauge", rows[row].help);
         for (uint32_t i = 0; i < looks->count; i++)
-            for (uint32_t n = 0; !looks->pools[i].settings->nested && overview_figure_name(n); n++)
-                if (strcmp(overview_figure_name(n), rows[row].figure) == 0)
+            for (uint32_t n = 0; overview_figure_name(n); n++)
+                if ((rows[row].is_own || !looks->pools[i].settings->nested) &&
+                    strcmp(overview_figure_name(n), rows[row].figure) == 0)
                     pool_figure(stream, rows[row].name, &looks->pools[i], NULL, NULL,
                                 overview_figure(&looks->pools[i].stats, n));
     }
