@@ -130,6 +130,8 @@ enum actor_leaving {
     LEAVING_FINISHES, /* passes it to equal members that have room, and handles the rest itself */
     LEAVING_REROUTES, /* passes it to other members; the rest waits for room in them */
     LEAVING_DISCARDS, /* makes it dead `removed` */
+    LEAVING_CLOSES,   /* it is gone, and the actor is not recalled: `leave` asks for time */
+    LEAVING_OVER,     /* the time for all this is over */
 };
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */

@@ -39,6 +39,7 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     if (due > now_ns)
         return due;
     actor->place->leave_due_ns = 0;
+    leave_begin(actor, LEAVING_OVER, WEIR_END_SHUTDOWN);
     backlog_reroute(actor);
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     discard_queue(actor, false);
@@ -111,18 +112,32 @@ static bool has_backlog(struct actor *actor)
     return !backlog_is_empty(actor) || place_keeps_queue(actor);
 }
 
-/* True while a leaving source still has requests to answer. */
-static bool has_to_answer(struct actor *actor)
+static bool asks_for_time(struct actor *actor)
 {
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
     int answer;
 
-    if (actor->kind != ACTOR_SOURCE || !behaviour->leave)
+    if (!behaviour->leave)
         return false;
     callback_begin(actor);
     answer = behaviour->leave(&actor->self, actor->memory);
     callback_end(actor);
     return answer == WEIR_WAIT;
+}
+
+/* True while a leaving source still has requests to answer. */
+static bool has_to_answer(struct actor *actor)
+{
+    return actor->kind == ACTOR_SOURCE && asks_for_time(actor);
+}
+
+/* True while a worker that has finished, and cannot be recalled, waits for something outside. */
+static bool has_to_wait(struct actor *actor)
+{
+    if (actor->kind == ACTOR_SOURCE || actor->leaving == LEAVING_OVER)
+        return false;
+    leave_begin(actor, LEAVING_CLOSES, WEIR_END_SHUTDOWN);
+    return asks_for_time(actor);
 }
 
 static bool has_work_in_hand(struct actor *actor)
@@ -145,6 +160,8 @@ static bool may_close(struct actor *actor, bool leaves_queue)
 
 void leave_shed(struct actor *actor)
 {
+    if (actor->leaving == LEAVING_CLOSES)
+        return;
     if (actor->leaving != LEAVING_DISCARDS) {
         hand_back_again(actor);
         return;
@@ -206,11 +223,14 @@ bool leave_step(struct actor *actor)
         return false;
     /* The pool closed after the actor had checked the shared queue. The actor now helps to finish
      * it, and checks again at once, since no thread would wake it. */
-    if (place_keeps_queue(actor))
+    if (actor->leaving != LEAVING_CLOSES && place_keeps_queue(actor))
         return true;
     if (children_drain(actor))
         return false;
-    if (may_close(actor, false))
-        end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
+    if (actor->leaving != LEAVING_CLOSES && !may_close(actor, false))
+        return true;
+    if (has_to_wait(actor))
+        return false;
+    end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
     return true;
 }

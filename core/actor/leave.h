@@ -32,7 +32,8 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns);
  * backlog. */
 bool leave_opens_again(struct actor *actor);
 
-/* Carries a leaving actor one step further. False: it still waits. */
+/* Carries a leaving actor one step further. False: it still waits, also for what its `leave` waits
+ * for. */
 bool leave_step(struct actor *actor);
 
 #endif

@@ -241,8 +241,9 @@ static bool may_take(struct actor *actor)
     if (!actor->spec)
         return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_PRINTS) &&
-           !restart_is_ordered(actor) && actor->kept.count < demand_of(actor) &&
-           !output_is_waiting(actor) && !backlog_is_at_retries_max(actor);
+           actor->leaving != LEAVING_CLOSES && !restart_is_ordered(actor) &&
+           actor->kept.count < demand_of(actor) && !output_is_waiting(actor) &&
+           !backlog_is_at_retries_max(actor);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */

@@ -96,6 +96,22 @@ static void pipe_inspect(struct weir_self *self, void *memory, struct weir_inspe
     weir_inspect_add(out, "printed_lines", "%llu", (unsigned long long)state->peer.words.total);
 }
 
+/* The child has `grace` to end, and no thread waits for it. */
+static int pipe_leave(struct weir_self *self, void *memory)
+{
+    struct pipe *state = memory;
+
+    if (state->phase == PIPE_ENDED)
+        return WEIR_END;
+    if (!state->leaves && pipe_listens(state)) {
+        pipe_expect_end(self, state, "the worker leaves", false);
+        /* It may wait for a reader of its last frames. */
+        inbox_close(self, &state->peer.inbox);
+    }
+    state->leaves = true;
+    return WEIR_WAIT;
+}
+
 static void pipe_close(struct weir_self *self, void *memory, int reason)
 {
     struct pipe *state = memory;
@@ -166,4 +182,5 @@ const struct weir_behaviour exec_pipe = {
     .handle = pipe_handle,
     .inspect = pipe_inspect,
     .close = pipe_close,
+    .leave = pipe_leave,
 };

@@ -227,6 +227,13 @@ static void fail(struct weir_self *self, struct pipe *state, const char *reason)
     (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH);
 }
 
+static void forget_child(struct weir_self *self, struct pipe *state)
+{
+    pipe_drop_frame(self, state);
+    cancel_timer(self, state);
+    (void)peer_finish(self, &state->peer);
+}
+
 void pipe_end(struct weir_self *self, struct pipe *state)
 {
     bool failed = is_failure(state);
@@ -235,9 +242,11 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     int error = 0;
 
     write_reason(state, reason, sizeof reason);
-    pipe_drop_frame(self, state);
-    cancel_timer(self, state);
-    (void)peer_finish(self, &state->peer);
+    forget_child(self, state);
+    if (state->leaves) {
+        state->phase = PIPE_ENDED;
+        return;
+    }
     if (state->kept && !failed) {
         weir_reason(self, "%s", reason);
         weir_retry_after(self, 0);

@@ -73,6 +73,7 @@ struct pipe {
     bool was_ready;    /* it has said so */
     bool worked;       /* it has settled a message */
     bool answered;     /* it has written a frame for the message in hand */
+    bool leaves;       /* the worker does: no other child follows */
 
     bool has_frame; /* its line is read; its bytes and the rest follow */
     struct frame frame;
@@ -107,7 +108,8 @@ void pipe_set_deadline(struct weir_self *self, struct pipe *state, uint64_t afte
 void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cause, bool failed);
 /* As pipe_expect_end, after a TERM: it has failed. */
 void pipe_stop(struct weir_self *self, struct pipe *state, const char *cause);
-/* After the end of the process: another child begins, or the host ends this incarnation. */
+/* After the end of the process: another child begins, or the host ends this incarnation. With
+ * `leaves` nothing follows. */
 void pipe_end(struct weir_self *self, struct pipe *state);
 /* Sends the rest of the message in hand. */
 void pipe_send(struct weir_self *self, struct pipe *state);

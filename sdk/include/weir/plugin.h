@@ -182,6 +182,13 @@ struct weir_behaviour {
      * Returns WEIR_WAIT while it still has requests to answer; it arms a timer or a watch that
      * wakes it. Returns WEIR_END otherwise: the host closes the source when it keeps no message and
      * its own messages are settled. NULL: WEIR_END.
+     *
+     * Also called in each turn of a worker that must end, when it has finished its messages and
+     * gets no other one. Returns WEIR_WAIT while it waits for something outside of the program,
+     * such as the end of a child process, and WEIR_END when `close` may be called. No thread waits
+     * meanwhile, and all workers of a pool leave at the same time; a `close` that waits holds its
+     * thread. `remove.timeout` bounds that time. Not called when the worker fails, restarts or is
+     * stopped now: then `close` comes at once.
      */
     int (*leave)(struct weir_self *self, void *state);
 };

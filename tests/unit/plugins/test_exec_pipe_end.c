@@ -110,6 +110,35 @@ static void test_close_lets_the_child_finish(void)
     scratch_finish(&scratch);
 }
 
+static void leaves(struct weir_kit *kit)
+{
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    while (weir_kit_leave(kit) == WEIR_WAIT)
+        (void)weir_kit_poll(kit);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "process=0"));
+    CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
+    CU_ASSERT_EQUAL(weir_kit_log_count(kit), 0);
+    finish(kit);
+}
+
+static void test_worker_that_leaves_lets_the_child_finish(void)
+{
+    leaves(worker(CHILD("say done")));
+    leaves(worker(CHILD("say done") "    exit 7\n"));
+    leaves(worker(CHILD("say done") "    head -c 200000 /dev/zero >&4\n"));
+}
+
+static void test_worker_that_leaves_kills_a_child_that_stays(void)
+{
+    struct weir_kit *kit = worker("grace: 3s\n" CHILD("say done") "    sleep 1000\n");
+
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    weir_kit_advance(kit, 2999);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    weir_kit_advance(kit, 1);
+    leaves(kit);
+}
+
 static void test_close_kills_a_child_that_stays(void)
 {
     struct weir_kit *kit = worker("grace: 1ms\n" CHILD("say done") "    sleep 1000\n");
@@ -124,6 +153,8 @@ int main(void)
         { "stop", test_child_that_stops_is_replaced_within_the_worker },
         { "end with 0", test_unanswered_message_of_a_child_that_ended_with_0_comes_again },
         { "not wanted", test_result_that_is_not_wanted_stops_the_child },
+        { "leave", test_worker_that_leaves_lets_the_child_finish },
+        { "leave by a child that stays", test_worker_that_leaves_kills_a_child_that_stays },
         { "close", test_close_lets_the_child_finish },
         { "close of a child that stays", test_close_kills_a_child_that_stays },
         CU_TEST_INFO_NULL,

@@ -109,7 +109,7 @@ void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
 /* The position of the last weir_leave_position, also after `close`; NULL and 0 when there is
  * none. */
 const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
-/* Runs `leave` of an open source, and returns its result. */
+/* Runs `leave` of an open source or worker, and returns its result. */
 int weir_kit_leave(struct weir_kit *kit);
 /* Runs `produce`. Returns its result. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
