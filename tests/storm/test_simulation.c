@@ -11,7 +11,7 @@
  *
  *      test_simulation [--seed FIRST] [--seeds COUNT] [--acts EACH]
  *
- * promises Z1, Z2, Z3, E8 and P14
+ * promises Z1, Z2, Z3, E8, L10 and P14
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "storm/world.h"
 
 #define MESSAGES_PER_ACT 24u
-#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
+#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS + WORLD_TAKERS)
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
 #define BEAT_STEPS 500u /* a thread that is exempt from thefts is so for eight beats */
@@ -61,6 +61,7 @@ struct totals {
     uint64_t restarts;
     uint64_t dead;
     uint64_t replies; /* to outside requesters */
+    uint64_t leases;
 };
 
 /* --- what the world asks for ----------------------------------------------------------------- */
@@ -233,6 +234,8 @@ static void add_all(struct simulation *simulation)
         add_agent(simulation, (enum agent_kind)kind, 0, trouble);
     for (uint32_t i = 0; i < WORLD_REQUESTERS; i++)
         add_agent(simulation, AGENT_REQUESTER, i, senders);
+    for (uint32_t i = 0; i < WORLD_TAKERS; i++)
+        add_agent(simulation, AGENT_TAKER, i, senders);
 }
 
 static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
@@ -271,6 +274,7 @@ static void finish(struct simulation *simulation, struct totals *totals)
     totals->steps += simulation->steps;
     totals->messages += atomic_load(&world->issued);
     totals->replies += atomic_load(&world->answers[WORLD_REPLIED]);
+    totals->leases += atomic_load(&world->leases);
     totals->refused += atomic_load(&world->refused);
     totals->changes += atomic_load(&world->changes);
     totals->restarts += world->restarts;
@@ -369,12 +373,12 @@ int main(int count, char **arguments)
         return 1;
     (void)printf("steps %" PRIu64 ", messages %" PRIu64 ", refused %" PRIu64 ", dead %" PRIu64
                  ", steals %" PRIu64 ", changes %" PRIu64 ", restarts %" PRIu64 ", replies %" PRIu64
-                 ", trace %016" PRIx64 "\n",
+                 ", leases %" PRIu64 ", trace %016" PRIx64 "\n",
                  totals.steps, totals.messages, totals.refused, totals.dead, totals.steals,
-                 totals.changes, totals.restarts, totals.replies, trace);
+                 totals.changes, totals.restarts, totals.replies, totals.leases, trace);
     /* A storm without refusals and steals is none. */
     return totals.refused > 0 && totals.steals > 0 && totals.dead > 0 && totals.changes > 0 &&
-                   totals.replies > 0
+                   totals.replies > 0 && totals.leases > 0
                ? 0
                : 1;
 }

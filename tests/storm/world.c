@@ -163,6 +163,7 @@ void world_init(struct world *world, const struct world_options *options)
     world->front = world->top->pid;
     for (int i = HALLS - 1; i >= 0; i--)
         build_hall(world, executor, (enum hall_name)i);
+    lessors_build(world, executor);
     runtime_leave(executor);
     agents_invite(world);
     executor = runtime_enter(world->runtime);
@@ -212,7 +213,7 @@ bool world_has_drained(struct world *world)
     for (uint32_t i = 0; (pool = world_pool(world, i)); i++)
         if (!is_empty(pool))
             return false;
-    return true;
+    return is_empty(world->lessors);
 }
 
 /* --- the end -------------------------------------------------------------------------------- */
@@ -238,6 +239,7 @@ void world_close(struct world *world)
     while (!atomic_load(&world->source->ended))
         world->options.wait(world->options.context);
     wait_for_end(world, world->top);
+    wait_for_end(world, world->lessors);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         wait_for_end(world, world->halls[others[i]].pool);
     wait_for_end(world, world_pool(world, HALLS));
@@ -357,6 +359,7 @@ void world_examine(struct world *world)
     if (issued > world->options.messages)
         issued = world->options.messages;
     expect_ledger(world, world->top);
+    expect_ledger(world, world->lessors);
     for (int i = 0; i < HALLS; i++)
         world_bury(world, &world->halls[i]);
     world_bury(world, &world->guest[(world->guests - 1) % 2]);
@@ -373,6 +376,7 @@ void world_finish(struct world *world)
     struct executor *executor = runtime_enter(world->runtime);
 
     pool_destroy(world->top, executor);
+    lessors_destroy(world, executor);
     source_destroy(world->source, executor);
     spec_unref(world->source_spec);
     runtime_leave(executor);

@@ -7,9 +7,10 @@
  *                                          -> all              a copy to each member
  *      senders -> back, keyed, pull, line, guest
  *      requesters -> answer, front, back, keyed, pull, line       asked from outside
+ *      takers -> lessors: two pools, which have no worker until a taker comes
  *
  * The guest is a pool that is replaced by another while it is fed; line has one worker, and what it
- * gets must come in order. Workers decide by the number of the message what they do with it. What
+ * gets must come in order. A reader reads the figures of all pools, beside everything else. Workers decide by the number of the message what they do with it. What
  * acts from outside does so in `agents`: threads, or fibers of the simulator.
  *
  * Each message has a ticket, by its number, in which everybody notes what became of it: what was
@@ -30,6 +31,8 @@
 
 #define WORLD_SENDERS 4u
 #define WORLD_REQUESTERS 2u
+#define WORLD_TAKERS 3u  /* one more than the lessors have workers */
+#define WORLD_LESSORS 2u /* pools of the group of lessors */
 #define WORLD_DISPATCHERS 2u
 #define WORLD_RETRIES_MAX 3u
 #define WORLD_SIZE_MAX 6u /* workers of one pool */
@@ -114,6 +117,8 @@ struct world {
     _Atomic uint64_t issued;
     struct pool *top;
     struct hall halls[HALLS];
+    struct pool *lessors;
+    struct pool *lessor[WORLD_LESSORS];
     struct source *source;
     struct spec *source_spec;
     weir_pid front;
@@ -132,6 +137,7 @@ struct world {
     _Atomic uint64_t changes;
     _Atomic uint64_t asked; /* from outside */
     _Atomic uint64_t answers[WORLD_ANSWERS];
+    _Atomic uint64_t leases; /* that were returned */
     _Atomic uint64_t emitted_by_source;
     _Atomic uint64_t dead_by_reason[DEAD_REASONS];
     uint64_t restarts;
@@ -188,7 +194,9 @@ enum agent_kind {
     AGENT_RELOADER,  /* one: a pool has one change at a time */
     AGENT_HOST,      /* one: replaces the guest */
     AGENT_SEXTON,    /* one: takes dead letters */
+    AGENT_READER,    /* one: reads the figures of all pools */
     AGENT_REQUESTER, /* WORLD_REQUESTERS of them: send requests, and wait for the answers */
+    AGENT_TAKER,     /* WORLD_TAKERS of them: take workers of the lessors, and return them */
     AGENT_KINDS,
 };
 
@@ -209,6 +217,14 @@ void agent_act(struct agent *agent);
 /* Gives the settings of a hall the law of an elastic pool, on demand or not; halls whose route or
  * order leaves it without a meaning get none. */
 void world_make_elastic(enum hall_name name, bool on_demand, struct pool_settings *settings);
+
+/* --- lessors.c -------------------------------------------------------------------------------- */
+
+void lessors_build(struct world *world, struct executor *executor);
+void lessors_destroy(struct world *world, struct executor *executor);
+/* An act of an AGENT_TAKER, and of an AGENT_READER. */
+void lessors_take(struct agent *agent);
+void lessors_read(struct agent *agent);
 
 /* An act of an AGENT_REQUESTER; requesters.c. */
 void agents_request(struct agent *agent);

@@ -25,7 +25,7 @@
 #include "storm/world.h"
 #include "unit/support/wait_limit.h"
 
-#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS)
+#define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS + WORLD_TAKERS)
 #define MESSAGES_MAX 100000000u /* a gigabyte of addresses, of which few are used */
 #define PROGRESS_S 5u
 #define CHANGES_MIN 10u
@@ -184,6 +184,8 @@ static void run(struct storm *storm)
     others = storm->count;
     for (uint32_t i = 0; i < WORLD_REQUESTERS; i++)
         start(storm, AGENT_REQUESTER, i);
+    for (uint32_t i = 0; i < WORLD_TAKERS; i++)
+        start(storm, AGENT_TAKER, i);
     if (pthread_create(&storm->threads[storm->count], NULL, resize_dispatchers, storm) != 0 ||
         pthread_create(&storm->progress_thread, NULL, report_progress, storm) != 0)
         abort();
