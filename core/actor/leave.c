@@ -162,7 +162,7 @@ void leave_shed(struct actor *actor)
 {
     if (actor->leaving == LEAVING_CLOSES)
         return;
-    if (actor->leaving != LEAVING_DISCARDS) {
+    if (actor->leaving < LEAVING_DISCARDS) {
         hand_back_again(actor);
         return;
     }
