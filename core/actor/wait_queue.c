@@ -113,6 +113,21 @@ void wait_queue_dissolve(struct wait_queue *queue, struct executor *executor)
     lock_release(&queue->lock);
 }
 
+uint64_t wait_queue_wanted(struct wait_queue *queue)
+{
+    uint64_t wanted = 0;
+
+    lock_acquire(&queue->lock);
+    for (struct list *node = queue->list.next; node != &queue->list; node = node->next) {
+        const struct waiter *waiter = LIST_ENTRY(node, struct waiter, link);
+
+        if (waiter->wants > granted_to(waiter))
+            wanted += waiter->wants - granted_to(waiter);
+    }
+    lock_release(&queue->lock);
+    return wanted;
+}
+
 void wait_queue_wake(struct wait_queue *queue, uint32_t places, struct executor *executor)
 {
     lock_acquire(&queue->lock);

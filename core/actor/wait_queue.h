@@ -65,6 +65,9 @@ void wait_queue_dissolve(struct wait_queue *queue, struct executor *executor);
 /* Grants places to the first waiters that want more, and wakes them. */
 void wait_queue_wake(struct wait_queue *queue, uint32_t places, struct executor *executor);
 
+/* The number of places that its waiters want, and that are not granted to them. */
+uint64_t wait_queue_wanted(struct wait_queue *queue);
+
 static inline bool wait_queue_any(struct wait_queue *queue)
 {
     return atomic_load_explicit(&queue->count, memory_order_seq_cst) > 0;

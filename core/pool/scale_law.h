@@ -44,7 +44,7 @@ struct scale_law {
 struct scale_figures {
     uint64_t grown_ns;  /* since the last growth; UINT64_MAX = never */
     uint64_t shrunk_ns; /* since the last worker left; UINT64_MAX = never */
-    uint64_t waiting;   /* messages that wait; a sender that waits for room counts as one */
+    uint64_t waiting;   /* messages that wait, also at senders that wait for room */
     uint64_t oldest_ns; /* how long the first of them has waited */
     uint64_t unused_ns; /* how long the worker that is unused longest has been so; 0: none is */
     uint32_t target;

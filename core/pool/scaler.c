@@ -179,15 +179,32 @@ static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
         scaler->blocked_ns = now_ns;
 }
 
-/* Senders that wait for room in the pool count as one more message. */
-static void count_senders_locked(struct check *check, const struct pool *pool)
+/* The messages for which senders wait for room: in the pool, and its share of those above. */
+static uint64_t count_wanted(struct pool *pool)
 {
-    uint64_t since_ns;
+    uint64_t wanted = wait_queue_wanted(&pool->waiters);
+    uint64_t shares = 1;
+
+    while ((pool = pool->parent)) {
+        /* [P1] pairs with members_publish. */
+        uint32_t members = atomic_load_explicit(&pool->members, memory_order_acquire)->count;
+
+        shares *= members > 0 ? members : 1;
+        wanted += (wait_queue_wanted(&pool->waiters) + shares - 1) / shares;
+    }
+    return wanted;
+}
+
+/* A sender that was refused, and does not wait, counts as one message. */
+static void count_senders_locked(struct check *check, struct pool *pool)
+{
+    uint64_t since_ns, wanted;
 
     if (pool->scaler.blocked_ns == 0)
         return;
     since_ns = check->now_ns - pool->scaler.blocked_ns;
-    check->figures.waiting++;
+    wanted = count_wanted(pool);
+    check->figures.waiting += wanted > 0 ? wanted : 1;
     if (since_ns > check->figures.oldest_ns)
         check->figures.oldest_ns = since_ns;
 }
