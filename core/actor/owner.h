@@ -42,6 +42,8 @@ struct owner_ops {
     void (*closed)(struct place *place);
     /* Its actor is between two incarnations: no message is admitted. NULL: closes its mailbox. */
     void (*failed)(struct place *place);
+    /* Its actor has failed too often, and stays closed. NULL: nothing to do. */
+    void (*stopped)(struct place *place);
     /* Passes a message of the backlog to another member. Takes it on 0. */
     int (*reroute)(struct place *place, struct message *message);
     /* As reroute, for an actor that leaves and could still handle the message itself. With

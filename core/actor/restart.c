@@ -73,6 +73,14 @@ static void escalate(struct actor *actor, enum appeal appeal)
         runtime_escalate(actor->runtime);
 }
 
+static void notify_stopped(struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+
+    if (owner && owner->ops->stopped)
+        owner->ops->stopped(actor->place);
+}
+
 /* Leaves the actor closed: its backlog goes to members with room or becomes dead, so that no
  * requester waits for nothing. The actor shows that it has stopped after it has closed, so that a
  * thread that sees it stopped cannot send to it; senders that wait for room look after that. */
@@ -90,8 +98,9 @@ static void stay_closed(struct actor *actor, bool escalates)
               weir_str("effect", effects[appeal]));
     keep_out(actor);
     backlog_reroute(actor);
-    backlog_discard_all(actor, DEAD_CRASHED, WEIR_ECRASHED);
+    backlog_discard_all(actor, DEAD_STOPPED, WEIR_ECRASHED);
     lifecycle_apply(actor, LIFE_GIVEN_UP);
+    notify_stopped(actor);
     room_queue_wake(actor, UINT32_MAX, actor->executor);
     escalate(actor, appeal);
 }

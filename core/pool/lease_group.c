@@ -12,11 +12,20 @@ bool lease_group_takes(const struct pool *pool, const struct message *message)
            !route_ops_of(pool)->pulls;
 }
 
+/* Pause holds for a member of a group as for a pool: it gives nothing to takers. */
+static bool is_paused(const struct pool *pool)
+{
+    return flags_is_paused(&pool->flags);
+}
+
 static uint32_t free_in(const struct member *member)
 {
+    const struct pool *pool = member->pool;
+
     /* Relaxed: a hint about which pool to try first. */
-    return member->pool ? atomic_load_explicit(&member->pool->pull.sleeping, memory_order_relaxed)
-                        : 0;
+    return pool && !is_paused(pool)
+               ? atomic_load_explicit(&pool->pull.sleeping, memory_order_relaxed)
+               : 0;
 }
 
 /* The member with the most free workers; of several, the first. */
@@ -44,7 +53,7 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
     for (uint32_t i = 0; i < members->count; i++) {
         struct pool *pool = members->members[(first + i) % members->count].pool;
 
-        if (pool && pulling_wake_for(pool, &group->pull, executor))
+        if (pool && !is_paused(pool) && pulling_wake_for(pool, &group->pull, executor))
             return true;
     }
     return false;
@@ -60,11 +69,13 @@ static bool has_room_locked(const struct pull_queue *pull)
 
 /* --- growth ----------------------------------------------------------------------------------- */
 
-/* A pool that scales itself, and whose workers open. */
+/* A pool that scales itself, whose workers open, and that is not paused. */
 static bool is_able(const struct pool *pool)
 {
+    const uint32_t checked = FLAGS_SENSES | FLAGS_STUCK | FLAGS_PAUSED;
+
     /* An older value: see elastic_publish_locked. */
-    return pool && (flags_word(&pool->flags) & (FLAGS_SENSES | FLAGS_STUCK)) == FLAGS_SENSES;
+    return pool && (flags_word(&pool->flags) & checked) == FLAGS_SENSES;
 }
 
 /* The member to ask for a worker: the able ones by turns. NULL: none is able. */
@@ -148,11 +159,14 @@ static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint6
         figures->oldest_ns = age_ns;
 }
 
-static bool leaves_takers(struct pool *group, const struct group_growth *growth)
+/* True when the takers of the group do not count for the pool. */
+static bool leaves_takers(const struct pool *pool, const struct group_growth *growth)
 {
+    if (is_paused(pool))
+        return true;
     /* [P1] A pool that is stuck itself does not find itself. */
     return growth->is_stuck &&
-           find_able(atomic_load_explicit(&group->members, memory_order_acquire), 0);
+           find_able(atomic_load_explicit(&pool->parent->members, memory_order_acquire), 0);
 }
 
 struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct scale_law *law,
@@ -167,7 +181,7 @@ struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct s
         return scale_decide(law, figures);
     growth->queue = &group->pull;
     lock_acquire(&group->pull.lock);
-    lacking = leaves_takers(group, growth) ? 0 : count_lacking_locked(&group->pull);
+    lacking = leaves_takers(pool, growth) ? 0 : count_lacking_locked(&group->pull);
     add_takers_locked(pool, &group->pull, lacking, now_ns, figures);
     verdict = scale_decide(law, figures);
     growth->waits = group->pull.messages.count > 0;
@@ -209,6 +223,34 @@ void lease_group_ask_others(struct pool *pool, struct executor *executor)
         ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor);
 }
 
+void lease_group_paused(struct pool *pool, bool paused, struct executor *executor)
+{
+    if (paused) {
+        lease_group_ask_others(pool, executor);
+    } else if (pool->parent) {
+        lease_group_joined(pool->parent, executor);
+        elastic_wake(pool, executor);
+    }
+}
+
+static bool have_all_stopped(const struct members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (!members->members[i].pool || !pulling_has_stopped(members->members[i].pool))
+            return false;
+    return members->count > 0;
+}
+
+void lease_group_stopped(struct pool *pool, struct executor *executor)
+{
+    struct pool *group = lease_group_of(pool);
+
+    /* [P1] A taker that comes later sees that they have stopped: they did before the lock of the
+     * queue, which empties it. */
+    if (group && have_all_stopped(atomic_load_explicit(&group->members, memory_order_acquire)))
+        pulling_refuse_takers(group, executor, WEIR_ECRASHED);
+}
+
 void lease_group_failed(struct pool *pool, struct executor *executor)
 {
     struct pool *group = lease_group_of(pool);
@@ -219,6 +261,18 @@ void lease_group_failed(struct pool *pool, struct executor *executor)
 }
 
 /* --- takers ----------------------------------------------------------------------------------- */
+
+/* False: each pool is paused, or its workers have all stopped. A group without pools waits. */
+static bool is_open(const struct members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct pool *pool = members->members[i].pool;
+
+        if (pool && !is_paused(pool) && !pulling_has_stopped(pool))
+            return true;
+    }
+    return members->count == 0;
+}
 
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
                      uint32_t first)
@@ -233,6 +287,8 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
         status = WEIR_ECLOSED;
     else if (!pull->leases)
         status = WEIR_EUNSUPPORTED; /* since the taker looked */
+    else if (!is_open(atomic_load_explicit(&group->members, memory_order_acquire))) /* [P1] */
+        status = WEIR_EFULL;
     else if (!(woke = wake_one_locked(group, executor, first)) && !has_room_locked(pull))
         status = WEIR_EFULL;
     if (status == 0) {

@@ -21,7 +21,8 @@ bool lease_group_takes(const struct pool *pool, const struct message *message);
 
 #define LEASE_GROUP_MOST_FREE UINT32_MAX
 
-/* Appends a TAKE to the queue of the group, which owns it on 0. WEIR_EFULL, WEIR_ECLOSED. `first`
+/* Appends a TAKE to the queue of the group, which owns it on 0. WEIR_EFULL: also when each pool is
+ * paused, or its workers have all stopped. WEIR_ECLOSED. `first`
  * is the number of the member to look at first, or LEASE_GROUP_MOST_FREE. Any thread, in a read
  * section. */
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
@@ -62,6 +63,14 @@ void lease_group_grown_locked(struct pool *pool, const struct group_growth *grow
 /* The pool has its maximum, or its workers fail to open: asks the others of its group for checks.
  * Without the lock. */
 void lease_group_ask_others(struct pool *pool, struct executor *executor);
+
+/* The pool is paused, or goes on: other pools of its group grow for the takers, or its own workers
+ * serve them. Without the lock. */
+void lease_group_paused(struct pool *pool, bool paused, struct executor *executor);
+
+/* The workers of the pool may have all stopped. When those of all pools of its group have, the
+ * takers that wait are refused. Without the lock. */
+void lease_group_stopped(struct pool *pool, struct executor *executor);
 
 /* A worker of the pool has failed, and a taker may have waited for it: asks the pools of its group
  * for checks. Without the lock. */

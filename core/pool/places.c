@@ -37,6 +37,7 @@ static void opened(struct place *place)
     if (let_in) {
         mailbox_open(&place->actor->mailbox);
         rebalance_opened_locked(pool, place, place->actor->executor);
+        pulling_set_stopped_locked(pool);
     }
     /* Also for a draining worker: it keeps its names until it ends. */
     if (place->standing != PLACE_PREPARED)
@@ -60,6 +61,17 @@ static void failed(struct place *place)
     lock_release(&pool->lock);
     lease_group_failed(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);
+}
+
+static void stopped(struct place *place)
+{
+    struct pool *pool = pool_of_place(place);
+
+    lock_acquire(&pool->lock);
+    pulling_set_stopped_locked(pool);
+    lock_release(&pool->lock);
+    pulling_discard_stopped(pool, place->actor->executor);
+    lease_group_stopped(pool, place->actor->executor);
 }
 
 static bool is_leaving(struct place *place, uint64_t *out_due_ns)
@@ -129,6 +141,7 @@ static void ended(struct place *place)
     lock_release(&pool->lock);
     lease_group_pass_on(pool, executor);
     pulling_end_if_left(pool, executor);
+    pulling_discard_stopped(pool, executor); /* it may have been the last that had not stopped */
     pool_end_if_empty(pool, executor);
 }
 
@@ -229,6 +242,7 @@ const struct owner_ops pool_owner_ops = {
     .members = true,
     .opened = opened,
     .failed = failed,
+    .stopped = stopped,
     .reroute = reroute,
     .hand_back = hand_back,
     .room = room,

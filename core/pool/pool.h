@@ -52,6 +52,7 @@ struct pull_queue {
     uint64_t bytes_limit;         /* lock: of these */
     uint64_t bytes_limit_each;    /* lock: of one message */
     bool closed;                  /* lock: the pool closes, no message is admitted */
+    _Atomic bool stopped;         /* written under lock: all workers have; none is admitted */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
     bool leases;            /* lock: `limit` bounds the takers that wait for a member */

@@ -1,6 +1,7 @@
 #include "pool/pulling.h"
 
 #include "actor/dead_store.h"
+#include "actor/lifecycle.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -166,6 +167,8 @@ static int has_room_locked(const struct pull_queue *pull, uint64_t size)
 {
     int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, size);
 
+    if (status == 0 && atomic_load_explicit(&pull->stopped, memory_order_relaxed))
+        return WEIR_EFULL;
     return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
 }
 
@@ -260,8 +263,8 @@ static struct message *take_or_sleep_locked(struct actor *actor, struct pool *gr
     struct pool *pool = pool_of_place(actor->place);
     struct message *message;
 
-    /* A pool that closes finishes its own queue alone. */
-    if (group && is_finished_by_leavers(pool))
+    /* A pool that closes finishes its own queue alone, and so does one that is paused. */
+    if (group && (is_finished_by_leavers(pool) || flags_is_paused(&pool->flags)))
         group = NULL;
     forget_call_locked(actor->place);
     if (!may_pull_locked(actor))
@@ -340,7 +343,7 @@ uint64_t pulling_room(struct pool *pool)
     uint64_t room = 0;
 
     lock_acquire(&pull->lock);
-    if (!pull->closed && pull->bytes < pull->bytes_limit)
+    if (!pull->closed && !pulling_has_stopped(pool) && pull->bytes < pull->bytes_limit)
         room = room_locked(pull);
     lock_release(&pull->lock);
     return room;
@@ -376,6 +379,7 @@ void pulling_set_bounds_locked(struct pool *pool)
         pull->bytes_limit = UINT64_MAX;
     lock_release(&pull->lock);
     leases_set(&pool->leases, pool->settings.lease.on, pool->settings.lease.timeout_ms);
+    pulling_set_stopped_locked(pool);
 }
 
 void pulling_end_leases_locked(struct pool *pool)
@@ -438,6 +442,14 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
     settle_stray(pool->runtime, executor, message, reason, status, record);
 }
 
+static void discard_next(struct pool *pool, struct executor *executor, struct message *message,
+                         enum dead_reason reason, int status)
+{
+    if (message->public.reserved & MESSAGE_TAKE)
+        leases_count_unserved(&pool->leases, reason);
+    settle_queued(pool, executor, message, reason, status);
+}
+
 void pulling_discard(struct pool *pool, struct executor *executor)
 {
     struct message *message;
@@ -446,10 +458,41 @@ void pulling_discard(struct pool *pool, struct executor *executor)
         lock_acquire(&pool->lock);
         message = take_left_locked(pool);
         lock_release(&pool->lock);
-        if (message && (message->public.reserved & MESSAGE_TAKE))
-            leases_count_unserved(&pool->leases, DEAD_REMOVED);
         if (message)
-            settle_queued(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
+            discard_next(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
+    } while (message);
+}
+
+/* --- stopped ---------------------------------------------------------------------------------- */
+
+static bool have_all_stopped_locked(const struct pool *pool)
+{
+    for (const struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        if (actor_state(LIST_ENTRY(node, struct place, link)->actor) != ACTOR_STOPPED)
+            return false;
+    return !list_empty(&pool->places);
+}
+
+void pulling_set_stopped_locked(struct pool *pool)
+{
+    bool grows = elastic_is_active_locked(pool) && pool->target < pool->settings.size_max;
+    bool stopped = !grows && have_all_stopped_locked(pool);
+
+    lock_acquire(&pool->pull.lock);
+    atomic_store_explicit(&pool->pull.stopped, stopped, memory_order_relaxed);
+    lock_release(&pool->pull.lock);
+}
+
+void pulling_discard_stopped(struct pool *pool, struct executor *executor)
+{
+    struct message *message;
+
+    do {
+        lock_acquire(&pool->lock);
+        message = pulling_has_stopped(pool) ? take_left_locked(pool) : NULL;
+        lock_release(&pool->lock);
+        if (message)
+            discard_next(pool, executor, message, DEAD_STOPPED, WEIR_ECRASHED);
     } while (message);
 }
 
@@ -492,9 +535,10 @@ static void settle_takers(struct pool *pool, struct executor *executor, struct m
     lock_release(&pool->lock);
     while ((message = message_list_take(takers))) {
         int status = request_why_given_up(pool->runtime, executor, message);
-        enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED
-                                  : status                ? DEAD_CANCELLED
-                                                          : DEAD_REMOVED;
+        enum dead_reason reason = status == WEIR_ETIMEOUT      ? DEAD_EXPIRED
+                                  : status                     ? DEAD_CANCELLED
+                                  : otherwise == WEIR_ECRASHED ? DEAD_STOPPED
+                                                               : DEAD_REMOVED;
 
         leases_count_unserved(&pool->leases, reason);
         settle_queued(pool, executor, message, reason, status ? status : otherwise);

@@ -76,6 +76,22 @@ void pulling_end_if_left(struct pool *pool, struct executor *executor);
  * messages dead `removed`. */
 void pulling_discard(struct pool *pool, struct executor *executor);
 
+/* --- a pool whose workers have all stopped --------------------------------------------------- */
+
+/* A worker has stopped, opens again, or the workers are others: the pool refuses messages while all
+ * have stopped, and it does not grow by itself. pool->lock is held. */
+void pulling_set_stopped_locked(struct pool *pool);
+
+static inline bool pulling_has_stopped(const struct pool *pool)
+{
+    /* Relaxed: a sender that reads an older value is admitted before the queue is emptied, or asks
+     * once more under the lock. */
+    return atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed);
+}
+
+/* Makes the messages of such a pool dead `stopped`. Without the lock. */
+void pulling_discard_stopped(struct pool *pool, struct executor *executor);
+
 /* The number of messages admitted so far; the queue is frozen. */
 uint64_t pulling_admitted_frozen(const struct pool *pool);
 

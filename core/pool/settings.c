@@ -4,6 +4,7 @@
 #include "actor/fullness.h"
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
+#include "pool/lease_group.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
 #include "pool/route_ops.h"
@@ -101,4 +102,5 @@ void pool_pause(struct pool *pool, bool paused, struct executor *executor)
     lock_release(&pool->lock);
     if (!paused)
         pool_wake_waiters(pool, executor);
+    lease_group_paused(pool, paused, executor);
 }

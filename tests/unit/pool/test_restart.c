@@ -121,7 +121,8 @@ static void test_nothing_is_left_waiting_in_a_stopped_worker(void)
     CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
     ledger = rig_ledger(f.pool);
     CU_ASSERT_EQUAL(ledger.dead, 6);
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 6);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CRASHED), 1);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_STOPPED), 5);
     CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .id = 7 }), WEIR_EFULL);
     finish(&f);
 }
