@@ -7,6 +7,7 @@
 #include "actor/deadlines.h"
 #include "actor/origin.h"
 #include "actor/own.h"
+#include "actor/place.h"
 #include "actor/send.h"
 #include "actor/settle.h"
 
@@ -49,6 +50,8 @@ static uint32_t take_entry(struct actor_ext *ext)
 static void give_entry(struct actor_ext *ext, uint32_t index)
 {
     deadlines_clear(ext, DEADLINE_ALARM, index);
+    if (!ext->alarms[index].period_ns)
+        place_engage(ext->actor->place, -1);
     ext->alarms[index] = (struct alarm){ .next_free = ext->alarm_free };
     ext->alarm_free = index + 1;
 }
@@ -65,6 +68,8 @@ static int add(struct actor *actor, struct alarm alarm, uint64_t delay_ms, uint6
         delay_ms = DELAY_MS_MAX;
     alarm.id = (++ext->next_alarm << INDEX_BITS) | index;
     ext->alarms[index] = alarm;
+    if (!alarm.period_ns)
+        place_engage(actor->place, 1);
     due_ns = executor_look_at_clock(actor->executor) + delay_ms * NS_PER_MS;
     deadlines_set(ext, DEADLINE_ALARM, index, due_ns);
     actor_ext_arm(actor, due_ns);

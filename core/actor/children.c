@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/place.h"
+
 static struct children *children_of(const struct place *place)
 {
     /* Acquire pairs with the release in children_get: the struct is complete. */
@@ -109,6 +111,32 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
         children_add_ledger(actor->place, sum);
     }
     lock_release(&children->lock);
+}
+
+static bool is_used(struct actor *actor)
+{
+    struct ledger_reading reading;
+
+    ledger_read(&actor->ledger, &actor->mailbox, &reading);
+    return reading.in_hand + reading.queued + reading.held > 0 ||
+           atomic_load_explicit(&actor->place->engaged, memory_order_relaxed) > 0 ||
+           children_are_used(actor->place);
+}
+
+/* Depth is bounded as above. */
+bool children_are_used(struct place *place)
+{
+    struct children *children = children_of(place);
+    bool used = false;
+
+    if (!children)
+        return false;
+    lock_acquire(&children->lock);
+    for (struct list *node = children->list.next; node != &children->list && !used;
+         node = node->next)
+        used = is_used(LIST_ENTRY(node, struct child, link)->actor);
+    lock_release(&children->lock);
+    return used;
 }
 
 /* Depth is bounded as above. */

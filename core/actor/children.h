@@ -87,6 +87,10 @@ uint32_t children_count(const struct actor *actor);
 /* Adds the ledgers of the children, including ended ones. Any thread for which the place lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
+/* True when a child, or one of its children, is in use: it has messages, or waits (place_engage).
+ * Any thread for which the place lives. */
+bool children_are_used(struct place *place);
+
 /* Adds the progress and emitted messages of the actor of a place and of its children. Any thread
  * for which the place lives. */
 void children_add_progress(struct place *place, struct progress_sum *sum);

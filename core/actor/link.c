@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actor/actor_ext.h"
+#include "actor/place.h"
 #include "actor/send.h"
 
 /* The payload of a link or monitor: the notice that it becomes, and its entry in the table of its
@@ -73,8 +74,16 @@ static uint64_t hash_of(uint8_t kind, weir_pid watcher, uint64_t reference)
     return watcher * 31 + reference * 2 + kind;
 }
 
+/* True for the monitor of a lease, which its holder has: see lease_turn.c. */
+static bool is_of_lease(const struct message *message)
+{
+    return message->public.kind == MESSAGE_MONITOR && message->output != ANY_LIFE;
+}
+
 static void add_link(struct actor *actor, struct message *message)
 {
+    if (is_of_lease(message))
+        place_engage(actor->place, 1);
     table_add(&actor->links, &link_of(message)->node,
               hash_of(message->public.kind, message->public.from, message->reference));
 }
@@ -93,6 +102,8 @@ static struct message *take_link(struct actor *actor, uint8_t kind, weir_pid wat
             message->reference != reference)
             continue;
         table_remove(&actor->links, node);
+        if (is_of_lease(message))
+            place_engage(actor->place, -1);
         return message;
     }
     return NULL;
@@ -256,8 +267,7 @@ static bool is_late(const struct actor *actor, const struct message *message)
 {
     uint32_t life = actor->ext ? actor->ext->life : 0;
 
-    return message->public.kind == MESSAGE_MONITOR && message->output != ANY_LIFE &&
-           message->output != life + 1;
+    return is_of_lease(message) && message->output != life + 1;
 }
 
 void link_arrived(struct actor *actor, struct message *message)
@@ -301,8 +311,11 @@ static void notify_all(struct actor *actor, enum weir_end_reason reason, int sta
     struct message *notice;
 
     (void)snprintf(end.detail, sizeof end.detail, "%s", actor_ext_detail(actor));
-    while ((notice = next_taken(&taken)))
+    while ((notice = next_taken(&taken))) {
+        if (is_of_lease(notice))
+            place_engage(actor->place, -1);
         notify(actor->runtime, actor->executor, notice, &end);
+    }
 }
 
 void link_notify_all(struct actor *actor, enum weir_end_reason reason, int status)

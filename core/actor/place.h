@@ -65,6 +65,7 @@ struct place {
     _Atomic uint32_t retrying;   /* owner writes: the number that wait */
     _Atomic int open_status;     /* owner writes: of the last open */
     _Atomic uint32_t opens;      /* owner writes: attempts so far */
+    _Atomic uint32_t engaged;    /* owner writes: see place_engage */
     _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
@@ -180,6 +181,20 @@ static inline void place_shut(struct place *place, uint64_t now_ns)
 {
     /* Relaxed, as every use: it is compared with a time-out. `| 1`: 0 says that one is open. */
     atomic_store_explicit(&place->shut_ns, now_ns | 1, memory_order_relaxed);
+}
+
+/* Counts what its actor waits for, so that the actor is in use without a message: requests without an
+ * answer, timers and delayed messages that are due once, leases that it holds. A timer that repeats
+ * and a descriptor that is watched are no such thing: many workers have one for their whole life.
+ * `place` may be NULL. Owner. */
+static inline void place_engage(struct place *place, int32_t by)
+{
+    /* Relaxed: a figure for the checks of an elastic pool. */
+    if (place)
+        atomic_store_explicit(&place->engaged,
+                              atomic_load_explicit(&place->engaged, memory_order_relaxed) +
+                                  (uint32_t)by,
+                              memory_order_relaxed);
 }
 
 /* Its outbox, allocated at the first call. Owner. NULL when memory is out. */

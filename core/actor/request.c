@@ -10,6 +10,7 @@
 #include "actor/external_request.h"
 #include "actor/leases.h"
 #include "actor/own.h"
+#include "actor/place.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 
@@ -45,12 +46,14 @@ static struct pending *take_entry(struct actor_ext *ext)
     entry = &ext->pending[ext->pending_free - 1];
     ext->pending_free = entry->next_free;
     entry->reference = (++ext->next_reference << INDEX_BITS) | (uint64_t)(entry - ext->pending);
+    place_engage(ext->actor->place, 1);
     return entry;
 }
 
 static void give_entry(struct actor_ext *ext, struct pending *entry)
 {
     deadlines_clear(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending));
+    place_engage(ext->actor->place, -1);
     entry->reference = 0;
     entry->next_free = ext->pending_free;
     ext->pending_free = (uint32_t)(entry - ext->pending) + 1;

@@ -307,6 +307,7 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     if (options->subscribe)
         subscription_commit(pool, executor, options->subscribe, options->fan_out);
     actor_begin(pool->actor, executor);
+    elastic_wake(pool, executor); /* it may begin with more workers than it needs */
     *out = pool;
     return 0;
 }

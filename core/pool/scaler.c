@@ -1,5 +1,6 @@
 #include "pool/scaler.h"
 
+#include "actor/children.h"
 #include "actor/lifecycle.h"
 #include "actor/runtime.h"
 #include "pool/elastic.h"
@@ -68,14 +69,21 @@ struct check {
     struct group_growth group;
 };
 
+/* It has messages, or waits for something, itself or by a child: see place_engage. */
+static bool is_used(struct place *place, const struct ledger_reading *reading)
+{
+    return reading->in_hand + reading->queued + reading->held > 0 ||
+           atomic_load_explicit(&place->engaged, memory_order_relaxed) > 0 ||
+           children_are_used(place);
+}
+
 /* How long the worker of a place has been unused: since the first check that found it so. */
 static uint64_t unused_for(struct place *place, const struct ledger_reading *reading,
                            uint64_t now_ns)
 {
     uint64_t settled = reading->done + reading->dead + reading->moved;
-    bool is_used = reading->in_hand + reading->queued + reading->held > 0;
 
-    if (is_used || settled != place->used || place->unused_ns == 0)
+    if (is_used(place, reading) || settled != place->used || place->unused_ns == 0)
         place->unused_ns = now_ns;
     place->used = settled;
     return now_ns - place->unused_ns;
