@@ -10,6 +10,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/unpack.h"
+#include "actor/wanted.h"
 
 #define NS_PER_MS 1000000u
 #define DEAL_LOOKS 1024u /* messages: of those that stay, so many may precede one that goes */
@@ -44,10 +45,19 @@ static void count_retry(struct actor *actor, const struct message *message)
               weir_uint("after_ms", actor->retry_after_ms));
 }
 
+/* When to look at a retry again: it is due, or may be unwanted by then. */
+static uint64_t look_ns(const struct message *message, uint64_t now_ns)
+{
+    if (wanted_may_end(message) && message->again_ns > now_ns + WANTED_BEAT_NS)
+        return now_ns + WANTED_BEAT_NS;
+    return message->again_ns;
+}
+
 void backlog_retry(struct actor *actor, struct message *message)
 {
     bool goes_back = (message->public.reserved & MESSAGE_ORIGIN) && !group_of(message);
     struct actor_ext *ext = actor_ext_get(actor);
+    uint64_t now_ns;
 
     /* Attempts after a failure and retries on request are counted apart. */
     if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
@@ -61,13 +71,13 @@ void backlog_retry(struct actor *actor, struct message *message)
         return;
     }
     message->public.attempt++;
-    message->again_ns = executor_look_at_clock(actor->executor) +
-                        (uint64_t)actor->retry_after_ms * NS_PER_MS;
+    now_ns = executor_look_at_clock(actor->executor);
+    message->again_ns = now_ns + (uint64_t)actor->retry_after_ms * NS_PER_MS;
     settle_hold(actor);
     message_list_append(&ext->retries, message);
     actor_disturb(actor);
     note_retries(actor);
-    actor_ext_arm(actor, message->again_ns);
+    actor_ext_arm(actor, look_ns(message, now_ns));
 }
 
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
@@ -82,13 +92,13 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
     waiting = ext->retries;
     ext->retries = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
-        if (message->again_ns <= now_ns) {
+        if (message->again_ns <= now_ns || wanted_status(actor, message) != 0) {
             message_queue_append(&actor->front, message);
             actor_disturb(actor);
             continue;
         }
-        if (message->again_ns < next)
-            next = message->again_ns;
+        if (look_ns(message, now_ns) < next)
+            next = look_ns(message, now_ns);
         message_list_append(&ext->retries, message);
     }
     note_retries(actor);

@@ -26,7 +26,7 @@ static inline bool backlog_is_at_retries_max(const struct actor *actor)
  * */
 void backlog_retry(struct actor *actor, struct message *message);
 
-/* Moves retries that are due to the front. Returns the next deadline. */
+/* Moves retries that are due, or not wanted any more, to the front. Returns the next deadline. */
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */

@@ -201,8 +201,11 @@ void group_message_ended(struct group *group, struct executor *executor, int sta
 void group_cancel(struct group *group)
 {
     /* Relaxed: see group_is_cancelled. Written once, for the line is read before each message. */
-    if (!group_is_cancelled(group))
-        atomic_store_explicit(&group->cancelled, true, memory_order_relaxed);
+    if (group_is_cancelled(group))
+        return;
+    atomic_store_explicit(&group->cancelled, true, memory_order_relaxed);
+    /* Release: a thread that sees the count sees the group cancelled. */
+    atomic_fetch_add_explicit(&group->runtime->groups.cancels, 1, memory_order_release);
 }
 
 /* False: the time is over, or the runtime ends. */

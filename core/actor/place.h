@@ -183,10 +183,10 @@ static inline void place_shut(struct place *place, uint64_t now_ns)
     atomic_store_explicit(&place->shut_ns, now_ns | 1, memory_order_relaxed);
 }
 
-/* Counts what its actor waits for, so that the actor is in use without a message: requests without an
- * answer, timers and delayed messages that are due once, leases that it holds. A timer that repeats
- * and a descriptor that is watched are no such thing: many workers have one for their whole life.
- * `place` may be NULL. Owner. */
+/* Counts what its actor waits for, so that the actor is in use without a message: requests without
+ * an answer, timers and delayed messages that are due once, leases that it holds. A timer that
+ * repeats and a descriptor that is watched are no such thing: many workers have one for their
+ * whole life. `place` may be NULL. Owner. */
 static inline void place_engage(struct place *place, int32_t by)
 {
     /* Relaxed: a figure for the checks of an elastic pool. */

@@ -31,7 +31,8 @@ struct place;
 /* All groups of a runtime; see group.h. */
 struct groups {
     struct lock lock;
-    struct list all; /* lock */
+    struct list all;          /* lock */
+    _Atomic uint64_t cancels; /* groups cancelled so far */
 };
 
 struct runtime {

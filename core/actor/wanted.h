@@ -12,6 +12,21 @@
 /* Before a message begins: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED. */
 int wanted_status(struct actor *actor, const struct message *message);
 
+/* As wanted_status, of a message that waits in no actor. Any thread. */
+int wanted_status_of(struct runtime *runtime, struct executor *executor,
+                     const struct message *message);
+
+/* True when a message that waits may become unwanted. */
+bool wanted_may_end(const struct message *message);
+
+/* While this number is the same, and no time-out has passed, no message has become unwanted. Any
+ * thread. */
+uint64_t wanted_changes(const struct runtime *runtime);
+
+/* The time between two looks at messages that wait, for those that are unwanted by now: a user sees
+ * no figure that is older than that, and an idle thread that wakes so seldom costs nothing. */
+#define WANTED_BEAT_NS UINT64_C(100000000)
+
 /* Of a message that is handled or kept, as weir_time_left: 0 = not wanted any more. */
 uint64_t wanted_time_left_ms(struct actor *actor, const struct message *message);
 

@@ -16,6 +16,7 @@
 #include "pool/resize.h"
 #include "pool/route_ops.h"
 #include "pool/settings.h"
+#include "pool/unwanted.h"
 
 bool change_replaces_workers(const struct pool_change_options *options)
 {
@@ -333,7 +334,7 @@ static void commit_settings_locked(struct pool_change *change, struct executor *
 static void settle_takers(struct pool *pool, struct executor *executor, bool gave_leases)
 {
     if (gave_leases && !leases_are_given(&pool->leases))
-        pulling_refuse_takers(pool, executor, WEIR_EUNSUPPORTED);
+        unwanted_refuse_takers(pool, executor, WEIR_EUNSUPPORTED);
     else if (leases_are_given(&pool->leases) && !route_ops_of(pool)->pulls)
         lease_group_joined(pool, executor);
 }

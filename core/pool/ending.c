@@ -8,6 +8,7 @@
 #include "pool/resize.h"
 #include "pool/scaler.h"
 #include "pool/settings.h"
+#include "pool/unwanted.h"
 
 static bool is_empty_locked(struct pool *pool)
 {
@@ -81,7 +82,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
     dismiss_all_locked(pool, executor);
     lock_release(&pool->lock);
-    pulling_refuse_takers(pool, executor, WEIR_ECLOSED);
+    unwanted_refuse_takers(pool, executor, WEIR_ECLOSED);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
     outcome_notify(pool, executor);

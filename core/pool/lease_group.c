@@ -4,6 +4,7 @@
 #include "pool/elastic.h"
 #include "pool/pulling.h"
 #include "pool/route_ops.h"
+#include "pool/unwanted.h"
 
 bool lease_group_takes(const struct pool *pool, const struct message *message)
 {
@@ -248,7 +249,7 @@ void lease_group_stopped(struct pool *pool, struct executor *executor)
     /* [P1] A taker that comes later sees that they have stopped: they did before the lock of the
      * queue, which empties it. */
     if (group && have_all_stopped(atomic_load_explicit(&group->members, memory_order_acquire)))
-        pulling_refuse_takers(group, executor, WEIR_ECRASHED);
+        unwanted_refuse_takers(group, executor, WEIR_ECRASHED);
 }
 
 void lease_group_failed(struct pool *pool, struct executor *executor)

@@ -56,8 +56,10 @@ struct pull_queue {
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
     bool leases;            /* lock: `limit` bounds the takers that wait for a member */
-    uint64_t takers_due_ns; /* lock: no waiting taker's time-out ends before it */
-    uint64_t given_up;      /* lock: requests given up so far, when takers were last scanned */
+    uint64_t wanted_due_ns; /* lock: the time-out of no waiting message ends before it */
+    uint64_t changes;       /* lock: wanted_changes when the queue was last scanned */
+    bool spoils;            /* lock: since it was empty it got messages that may become unwanted */
+    bool beats;             /* lock: the pool's actor is to look for them */
     /* places that were woken for a message, and did not come yet; added under the lock */
     _Atomic uint32_t called;
     /* of a group: places that open for a message, and did not come yet; added under the lock */

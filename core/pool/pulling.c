@@ -5,6 +5,7 @@
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
+#include "actor/wanted.h"
 #include "pool/elastic.h"
 #include "pool/pool.h"
 #include "pool/route_ops.h"
@@ -13,7 +14,7 @@ void pulling_init(struct pull_queue *pull, uint32_t depth)
 {
     lock_init_nested(&pull->lock, LOCK_PULL, depth);
     list_init(&pull->idle);
-    pull->takers_due_ns = TIMER_NEVER;
+    pull->wanted_due_ns = TIMER_NEVER;
 }
 
 void pulling_finish(struct pull_queue *pull, struct executor *executor)
@@ -25,7 +26,7 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
     lock_finish(&pull->lock);
 }
 
-static void set_waiting_locked(struct pool *pool)
+void pulling_set_waiting_locked(struct pool *pool)
 {
     /* Relaxed: a hint whether the lock is worth taking; see pulling_pass_on. */
     atomic_store_explicit(&pool->owner.waiting, pool->pull.messages.count, memory_order_relaxed);
@@ -172,11 +173,20 @@ static int has_room_locked(const struct pull_queue *pull, uint64_t size)
     return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
 }
 
-/* The message is in the queue now. */
-static void note_due_locked(struct pull_queue *pull, const struct message *message)
+void pulling_note_due_locked(struct pull_queue *pull, const struct message *message)
 {
-    if ((message->public.reserved & MESSAGE_TAKE) && message->deadline_ns < pull->takers_due_ns)
-        pull->takers_due_ns = message->deadline_ns;
+    pull->spoils |= wanted_may_end(message);
+    if (message->public.kind == WEIR_REQUEST && message->deadline_ns < pull->wanted_due_ns)
+        pull->wanted_due_ns = message->deadline_ns;
+}
+
+/* The pool's actor looks for unwanted messages as long as any may come. */
+static void ask_for_beat_locked(struct pool *pool, struct executor *executor)
+{
+    if (!pool->pull.spoils || pool->pull.beats)
+        return;
+    pool->pull.beats = true;
+    (void)actor_signal(pool->actor, actor_serial_of(pool->pid), executor, SIGNAL_TIME);
 }
 
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message)
@@ -187,10 +197,11 @@ void pulling_append_locked(struct pool *pool, struct executor *executor, struct 
     /* Takers of a queue and of its group are compared; a thread from outside reads the clock. */
     message->queued_ns = pull->leases ? executor_time(executor) : executor->now_ns;
     message_list_append(&pull->messages, message);
-    note_due_locked(pull, message);
+    pulling_note_due_locked(pull, message);
+    ask_for_beat_locked(pool, executor);
     pull->admitted++;
     pull->bytes += message->public.size;
-    set_waiting_locked(pool);
+    pulling_set_waiting_locked(pool);
 }
 
 static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
@@ -253,7 +264,7 @@ static struct message *take_first_locked(struct pool *pool, struct pool *group)
 
     if (message) {
         from->pull.bytes -= message->public.size;
-        set_waiting_locked(from);
+        pulling_set_waiting_locked(from);
     }
     return message;
 }
@@ -300,10 +311,10 @@ struct message *pulling_take(struct actor *actor)
 void pulling_prepend_locked(struct pool *pool, struct message *message)
 {
     message_list_prepend(&pool->pull.messages, message);
-    note_due_locked(&pool->pull, message);
+    pulling_note_due_locked(&pool->pull, message);
     pool->pull.admitted++;
     pool->pull.bytes += message->public.size;
-    set_waiting_locked(pool);
+    pulling_set_waiting_locked(pool);
 }
 
 void pulling_put_back(struct place *place, struct message *message)
@@ -416,7 +427,7 @@ static struct message *take_left_locked(struct pool *pool)
     lock_acquire(&pull->lock);
     message = message_list_take(&pull->messages);
     pull->bytes -= message ? message->public.size : 0;
-    set_waiting_locked(pool);
+    pulling_set_waiting_locked(pool);
     lock_release(&pull->lock);
     if (message) {
         pool->gone.accepted++;
@@ -442,7 +453,7 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
     settle_stray(pool->runtime, executor, message, reason, status, record);
 }
 
-static void discard_next(struct pool *pool, struct executor *executor, struct message *message,
+void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,
                          enum dead_reason reason, int status)
 {
     if (message->public.reserved & MESSAGE_TAKE)
@@ -459,7 +470,7 @@ void pulling_discard(struct pool *pool, struct executor *executor)
         message = take_left_locked(pool);
         lock_release(&pool->lock);
         if (message)
-            discard_next(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
+            pulling_end_message(pool, executor, message, DEAD_REMOVED, WEIR_EREMOVED);
     } while (message);
 }
 
@@ -492,86 +503,8 @@ void pulling_discard_stopped(struct pool *pool, struct executor *executor)
         message = pulling_has_stopped(pool) ? take_left_locked(pool) : NULL;
         lock_release(&pool->lock);
         if (message)
-            discard_next(pool, executor, message, DEAD_STOPPED, WEIR_ECRASHED);
+            pulling_end_message(pool, executor, message, DEAD_STOPPED, WEIR_ECRASHED);
     } while (message);
-}
-
-/* --- takers ----------------------------------------------------------------------------------- */
-
-/* Takes takers out of the queue: all takers, or only takers that have given up. */
-static struct message_list take_out_locked(struct pool *pool, struct executor *executor, bool all)
-{
-    struct pull_queue *pull = &pool->pull;
-    struct message_list out = { 0 };
-    struct message_list stay = { 0 };
-    struct message *message;
-
-    pull->takers_due_ns = TIMER_NEVER;
-    pull->given_up = request_given_up_so_far(pool->runtime); /* read before the takers are asked */
-    while ((message = message_list_take(&pull->messages))) {
-        bool is_taker = message->public.reserved & MESSAGE_TAKE;
-        bool goes = is_taker && (all || request_why_given_up(pool->runtime, executor, message));
-
-        if (goes)
-            pull->bytes -= message->public.size;
-        else
-            note_due_locked(pull, message);
-        message_list_append(goes ? &out : &stay, message);
-    }
-    pull->messages = stay;
-    set_waiting_locked(pool);
-    return out;
-}
-
-/* Settles takers that were taken out. `otherwise`: the status of takers that have not given up. */
-static void settle_takers(struct pool *pool, struct executor *executor, struct message_list *takers,
-                          int otherwise)
-{
-    struct message *message;
-
-    lock_acquire(&pool->lock);
-    pool->gone.accepted += takers->count;
-    pool->gone.dead += takers->count;
-    lock_release(&pool->lock);
-    while ((message = message_list_take(takers))) {
-        int status = request_why_given_up(pool->runtime, executor, message);
-        enum dead_reason reason = status == WEIR_ETIMEOUT      ? DEAD_EXPIRED
-                                  : status                     ? DEAD_CANCELLED
-                                  : otherwise == WEIR_ECRASHED ? DEAD_STOPPED
-                                                               : DEAD_REMOVED;
-
-        leases_count_unserved(&pool->leases, reason);
-        settle_queued(pool, executor, message, reason, status ? status : otherwise);
-    }
-}
-
-/* False: no taker has given up since the last scan, as far as this thread can know. */
-static bool may_have_given_up_locked(const struct pool *pool, struct executor *executor)
-{
-    return pool->pull.given_up != request_given_up_so_far(pool->runtime) ||
-           pool->pull.takers_due_ns <= executor_time(executor);
-}
-
-void pulling_drop_unwanted(struct pool *pool, struct executor *executor)
-{
-    struct message_list takers = { 0 };
-
-    lock_acquire(&pool->pull.lock);
-    if (may_have_given_up_locked(pool, executor))
-        takers = take_out_locked(pool, executor, false);
-    lock_release(&pool->pull.lock);
-    if (takers.count > 0)
-        settle_takers(pool, executor, &takers, WEIR_ECANCELLED);
-}
-
-void pulling_refuse_takers(struct pool *pool, struct executor *executor, int status)
-{
-    struct message_list takers;
-
-    lock_acquire(&pool->pull.lock);
-    takers = take_out_locked(pool, executor, true);
-    lock_release(&pool->pull.lock);
-    settle_takers(pool, executor, &takers, status);
 }
 
 /* --- the last members ------------------------------------------------------------------------- */

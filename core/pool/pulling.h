@@ -35,16 +35,17 @@ void pulling_put_back(struct place *place, struct message *message);
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message);
 void pulling_prepend_locked(struct pool *pool, struct message *message);
 
+/* Parts of these, for unwanted.h. pool->pull.lock is held. */
+void pulling_set_waiting_locked(struct pool *pool); /* after each change of the queue */
+void pulling_note_due_locked(struct pull_queue *pull, const struct message *message);
+/* Settles a message of the queue that no member took, after it was counted. Takes it. Without the
+ * lock. */
+void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,
+                         enum dead_reason reason, int status);
+
 /* Wakes a member that sleeps, for a message in the queue `caller`, whose lock is held. False: none
  * sleeps. */
 bool pulling_wake_for(struct pool *pool, struct pull_queue *caller, struct executor *executor);
-
-/* Drops waiting takers that have given up. Any thread. It scans the queue only if a request of the
- * runtime was given up since the last scan, or the time-out of a waiting taker has passed. */
-void pulling_drop_unwanted(struct pool *pool, struct executor *executor);
-
-/* The pool has closed, or gives no leases any more: answers waiting takers with `status`. */
-void pulling_refuse_takers(struct pool *pool, struct executor *executor, int status);
 
 /* The number of messages that the queue has room for. Any thread. */
 uint64_t pulling_room(struct pool *pool);

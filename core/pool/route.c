@@ -10,6 +10,7 @@
 #include "pool/pulling.h"
 #include "pool/rendezvous.h"
 #include "pool/route_ops.h"
+#include "pool/unwanted.h"
 
 #define UNLIMITED_ROOM 64
 #define EXACT_MAX 16 /* least_loaded looks at all members up to here, at two above */
@@ -433,7 +434,7 @@ int route_take(struct pool *pool, struct executor *executor, struct message *tak
         return 0;
     /* Takers that have given up wait in the queue until a member looks at them, or another taker
      * needs their room. A member may have done so since the first try. */
-    pulling_drop_unwanted(pool, executor);
+    unwanted_drop(pool, executor);
     return route_counted(pool, executor, take, NULL);
 }
 

@@ -11,14 +11,14 @@ static uint64_t takers_of(const struct scale_figures *figures)
     return (uint64_t)figures->idle + figures->ready;
 }
 
-uint64_t scale_patience_ns(const struct scale_law *law)
+uint64_t scale_open_limit_ns(const struct scale_law *law)
 {
     uint64_t waits_ns = law->wait_ns < law->open_ns / SCALE_OPENING_WAITS_MAX
                             ? law->wait_ns * SCALE_OPENING_WAITS_MAX
                             : law->open_ns;
-    uint64_t patience_ns = waits_ns > SCALE_PATIENCE_NS ? waits_ns : SCALE_PATIENCE_NS;
+    uint64_t limit_ns = waits_ns > SCALE_OPEN_NS_MIN ? waits_ns : SCALE_OPEN_NS_MIN;
 
-    return patience_ns < law->open_ns ? patience_ns : law->open_ns;
+    return limit_ns < law->open_ns ? limit_ns : law->open_ns;
 }
 
 /* Workers that are not open, and count as capacity. */

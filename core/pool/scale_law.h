@@ -8,10 +8,10 @@
  *  - While the first waiting message has waited for `wait` and no worker is idle, the pool grows by
  *    half of its open workers, at least by one, at most once in each `wait`.
  *  - With `wait` 0 the pool grows by as many workers as there are messages that no worker takes.
- *  - A worker that opens, for the first time or again, counts as capacity for a bounded time. So the
- *    pool does not grow again before the last growth has had its effect. While another worker is
- *    open, the bound is scale_patience_ns, and a worker whose open has failed does not count: what
- *    hangs or is broken does not hold up growth beside it.
+ *  - A worker that opens, for the first time or again, counts as capacity for a bounded time. So
+ *    the pool does not grow again before the last growth has had its effect. While another worker
+ *    is open, the bound is scale_open_limit_ns, and a worker whose open has failed does not count:
+ *    what hangs or is broken does not hold up growth beside it.
  *  - While no worker is open, the backend may be down. Then all workers that are to open count, and
  *    one more starts each time that all of them have been so for `open`.
  *  - Without any worker the first message, or a sender that looks for room, starts one.
@@ -30,7 +30,7 @@
 #define SCALE_OPENING_WAITS_MAX 10u /* waits: ten growths without an effect of the last */
 /* At the least: a connection to a slow network, or an interpreter, opens in this time; and a taker
  * that waits for 2 s survives three opens that hang. */
-#define SCALE_PATIENCE_NS UINT64_C(500000000)
+#define SCALE_OPEN_NS_MIN UINT64_C(500000000)
 #define SCALE_SHARE 8u /* of `idle`: 16 workers leave in three times `idle` */
 
 struct scale_law {
@@ -52,7 +52,7 @@ struct scale_figures {
     uint32_t ready;   /* open workers between two messages: they wait for a thread, or for room */
     uint32_t idle;    /* open workers that sleep, and take a message at once */
     uint32_t pending; /* workers that are not open, and will open: not those that have stopped */
-    uint32_t opening; /* of these, those that open or close for less than scale_patience_ns */
+    uint32_t opening; /* of these, those that open or close for less than scale_open_limit_ns */
     uint32_t fresh;   /* of these, those that have not been open for less than `open` */
     bool is_up;       /* a worker is open, or was until it began its present close */
 };
@@ -72,7 +72,7 @@ struct scale_verdict {
 };
 
 /* For so long a worker that opens counts beside others that are open. */
-uint64_t scale_patience_ns(const struct scale_law *law);
+uint64_t scale_open_limit_ns(const struct scale_law *law);
 
 struct scale_verdict scale_decide(const struct scale_law *law, const struct scale_figures *figures);
 

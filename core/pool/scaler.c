@@ -12,6 +12,7 @@
 #include "pool/resize.h"
 #include "pool/route_ops.h"
 #include "pool/scale_law.h"
+#include "pool/unwanted.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define WAIT_SHARE 4u /* checks in each `wait`: a pool grows after 5/4 of `wait` at the latest */
@@ -122,7 +123,7 @@ static void count_shut_place(struct check *check, const struct scale_law *law, s
     enum actor_state state = actor_state(place->actor);
     uint64_t age_ns = check->now_ns > shut_ns ? check->now_ns - shut_ns : 0;
     bool is_late = state == ACTOR_WAITING || state == ACTOR_STOPPED ||
-                   age_ns >= scale_patience_ns(law);
+                   age_ns >= scale_open_limit_ns(law);
 
     check->stuck |= is_late;
     check->figures.is_up |= state == ACTOR_OPEN; /* it closes */
@@ -327,9 +328,14 @@ static uint64_t next_for_workers_locked(const struct pool *pool)
     return at_least(pool->settings.scale.idle_ms * NS_PER_MS / SCALE_SHARE);
 }
 
-static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint64_t for_workers)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-    uint64_t next = for_messages < for_workers ? for_messages : for_workers;
+    return a < b ? a : b;
+}
+
+static void arm(struct pool *pool, uint64_t now_ns, uint64_t for_messages, uint64_t for_others)
+{
+    uint64_t next = earlier(for_messages, for_others);
 
     pool->scaler.due_ns = next == TIMER_NEVER ? TIMER_NEVER : now_ns + next;
     if (next == TIMER_NEVER)
@@ -359,6 +365,16 @@ static bool act_locked(struct pool *pool, struct executor *executor, struct chec
     return check->group.waits && was_able && (pool->scaler.stuck || pool->scaler.logged_full);
 }
 
+/* Messages that are not wanted any more cause no growth. */
+static void drop_unwanted(struct pool *pool, struct executor *executor)
+{
+    struct pool *group = lease_group_of(pool);
+
+    unwanted_drop(pool, executor);
+    if (group)
+        unwanted_drop(group, executor);
+}
+
 void scaler_check(struct pool *pool, struct executor *executor)
 {
     uint64_t for_messages = TIMER_NEVER, for_workers = TIMER_NEVER;
@@ -369,6 +385,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
 
     /* [G1] as in elastic_notice. */
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
+    drop_unwanted(pool, executor);
     lock_acquire(&pool->lock);
     check.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
     was_asked = check.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
@@ -379,7 +396,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
         elastic_publish_locked(pool);
     }
     lock_release(&pool->lock);
-    arm(pool, check.now_ns, for_messages, for_workers);
+    arm(pool, check.now_ns, for_messages, earlier(for_workers, unwanted_beat(pool)));
     if (leaves_takers)
         lease_group_ask_others(pool, executor);
     if (check.fills)

@@ -18,7 +18,8 @@ int scaler_reserve(struct pool *pool, struct dispatcher *dispatcher);
 /* No check happens any more; also of a pool without a timer. */
 void scaler_finish(struct pool *pool);
 
-/* One check. In the turn of the pool's actor. */
+/* One check, which also drops messages of the queue that are not wanted any more. In the turn of
+ * the pool's actor, also of a pool without a law. */
 void scaler_check(struct pool *pool, struct executor *executor);
 
 #endif

@@ -130,7 +130,7 @@ static void look_at_workers(const struct run *run, struct scale_figures *figures
         if (!is_open(run, worker)) {
             figures->pending++;
             figures->opening += since_ns(run, worker->made_ms) <
-                                scale_patience_ns(&run->world->law);
+                                scale_open_limit_ns(&run->world->law);
             figures->fresh += since_ns(run, worker->made_ms) < run->world->law.open_ns;
             continue;
         }

@@ -1,6 +1,6 @@
 /*
- * Goal: pause holds for a pool of a group as for any pool: no take, no growth, no waiting taker; when
- * it goes on it serves those that wait. A group whose pools are all paused is full.
+ * Goal: pause holds for a pool of a group as for any pool: no take, no growth, no waiting taker;
+ * when it goes on it serves those that wait. A group whose pools are all paused is full.
  *
  * Method: a group of two pools beside the pool of lease_rig.h; its holders take from the group.
  */

@@ -165,14 +165,14 @@ static void test_an_open_counts_for_a_bounded_time(void)
 {
     struct scale_law law = usual;
 
-    CU_ASSERT_EQUAL(scale_patience_ns(&law), 500 * MS);
-    CU_ASSERT_EQUAL(scale_patience_ns(&on_demand), 500 * MS);
+    CU_ASSERT_EQUAL(scale_open_limit_ns(&law), 500 * MS);
+    CU_ASSERT_EQUAL(scale_open_limit_ns(&on_demand), 500 * MS);
     law.wait_ns = 200 * MS;
-    CU_ASSERT_EQUAL(scale_patience_ns(&law), 2 * S);
+    CU_ASSERT_EQUAL(scale_open_limit_ns(&law), 2 * S);
     law.wait_ns = UINT64_MAX;
-    CU_ASSERT_EQUAL(scale_patience_ns(&law), 10 * S);
+    CU_ASSERT_EQUAL(scale_open_limit_ns(&law), 10 * S);
     law.open_ns = 20 * MS;
-    CU_ASSERT_EQUAL(scale_patience_ns(&law), 20 * MS);
+    CU_ASSERT_EQUAL(scale_open_limit_ns(&law), 20 * MS);
 }
 
 /* --- on demand ------------------------------------------------------------------------------ */
@@ -320,8 +320,8 @@ static void test_a_flash_crowd_takes_it_to_its_maximum_and_back(void)
     free(world);
 }
 
-/* promise G2: with a backend that is down it grows by one in each `open_timeout`; when that is back,
- * it goes on. */
+/* promise G2: with a backend that is down it grows by one in each `open_timeout`; when that is
+ * back, it goes on. */
 static void test_a_backend_that_comes_back_is_used_at_once(void)
 {
     struct scale_world *world = calloc(1, sizeof *world);

@@ -1,7 +1,7 @@
 /*
- * Goal: a worker that fails to open, hangs in `open` or hangs in `close` does not hold up the growth
- * of its pool beside it, by whatever route; a group leaves its takers to the pools whose workers
- * open.
+ * Goal: a worker that fails to open, hangs in `open` or hangs in `close` does not hold up the
+ * growth of its pool beside it, by whatever route; a group leaves its takers to the pools whose
+ * workers open.
  *
  * Method: a table of places that are held, and of pools. Worker 0 has a message that does not end,
  * or is leased; workers with certain numbers are held; a further message or taker waits. The clock

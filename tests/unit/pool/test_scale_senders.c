@@ -1,6 +1,7 @@
 /*
- * Goal: on demand each message for which a sender waits starts a worker, so that workers open side by
- * side: for threads, for a worker that waits with many messages, and for senders to the pool above.
+ * Goal: on demand each message for which a sender waits starts a worker, so that workers open side
+ * by side: for threads, for a worker that waits with many messages, and for senders to the pool
+ * above.
  *
  * Method: an unbuffered pool whose workers hang in `open` until as many are there as messages wait.
  */

@@ -3,8 +3,8 @@
  * leave: an answer, a lease that it holds, a timer that is due once, a delayed message, a kept
  * message, a retry, or a child with one of these. When that is over it leaves.
  *
- * Method: a table of acts, each done by both workers of a pool without a minimum. The clock moves by
- * many times `idle`, with a check of the pool at each step; then far enough to end each act.
+ * Method: a table of acts, each done by both workers of a pool without a minimum. The clock moves
+ * by many times `idle`, with a check of the pool at each step; then far enough to end each act.
  */
 #include <stdio.h>
 #include <string.h>

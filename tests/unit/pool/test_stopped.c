@@ -3,8 +3,8 @@
  * `stopped`, by each route; so does a group whose pools have all stopped. A worker that opens again
  * makes it accept.
  *
- * Method: a table of pools. One message fails each worker while others wait; `restart` stops a worker
- * after its first failure. Holders take from pools with leases.
+ * Method: a table of pools. One message fails each worker while others wait; `restart` stops a
+ * worker after its first failure. Holders take from pools with leases.
  */
 #include <stdio.h>
 
