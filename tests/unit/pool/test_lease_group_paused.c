@@ -84,7 +84,7 @@ static bool has_one_waiting(void *context)
     return rig_stats(context).queued == 1;
 }
 
-/* promise P41 */
+/* promise P42 */
 static void test_paused_pool_gives_no_worker_until_it_goes_on(void)
 {
     static const enum weir_route routes[] = { WEIR_ROUTE_LEAST_LOADED, WEIR_ROUTE_ROUND_ROBIN,
@@ -109,7 +109,7 @@ static void test_paused_pool_gives_no_worker_until_it_goes_on(void)
     }
 }
 
-/* promise P41: a worker that is returned while its pool is paused, too. */
+/* promise P42: a worker that is returned while its pool is paused, too. */
 static void test_worker_returned_to_a_paused_pool_serves_no_taker(void)
 {
     struct group g = { 0 };
@@ -134,7 +134,7 @@ static void test_worker_returned_to_a_paused_pool_serves_no_taker(void)
     finish_group(&g);
 }
 
-/* promise P41 */
+/* promise P42 */
 static void test_paused_pool_does_not_grow_for_takers(void)
 {
     struct group g = { 0 };
