@@ -7,6 +7,7 @@
 #include "actor/due.h"
 #include "actor/end.h"
 #include "actor/handling.h"
+#include "actor/handover.h"
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
 #include "actor/lease_turn.h"
@@ -68,13 +69,14 @@ static void respec(struct actor *actor)
         incarnation_respec(actor, spec);
 }
 
-/* Gives messages to other members of its pool if place->gives is set; also between two
- * incarnations. */
+/* After SIGNAL_WORK: waits for old members, or gives messages to other members of its pool if
+ * place->gives is set; also between two incarnations. */
 static void share_backlog(struct actor *actor)
 {
     const struct owner *owner = place_owner(actor);
     enum actor_state state = actor_state(actor);
 
+    handover_begin(actor);
     if (owner && owner->ops->give && state != ACTOR_CLOSED && state != ACTOR_ENDED)
         owner->ops->give(actor->place);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/handover.h"
 #include "actor/runtime.h"
 
 int place_create(const char *path, uint32_t index, struct place **out)
@@ -37,6 +38,7 @@ void place_destroy(struct place *place)
     spec_unref(place->opened_with);
     spec_unref(place->respec);
     free(place->age);
+    handover_unref(atomic_load_explicit(&place->handover, memory_order_relaxed));
     /* no other thread has it */
     free(atomic_load_explicit(&place->lease, memory_order_relaxed));
     free(atomic_load_explicit(&place->progress, memory_order_relaxed)); /* no other thread has it */

@@ -23,6 +23,7 @@
 struct age;
 struct child;
 struct children;
+struct handover;
 struct lease;
 struct misuses;
 
@@ -59,6 +60,7 @@ struct place {
     uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
     /* counted: the spec that `open` got, when it is not the present one */
     struct spec *opened_with;
+    uint32_t giver;  /* of the handover: those before it are done */
     uint32_t demand; /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
 
     /* any thread */
@@ -69,6 +71,7 @@ struct place {
     _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
+    _Atomic(struct handover *) handover; /* owner, after the pool's lock; NULL: none, or over */
     _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
     _Atomic(struct outbox *) outbox;     /* owner writes once; NULL: nothing has waited yet */
     _Atomic uint64_t restarts;           /* owner writes */

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "actor/fullness.h"
+#include "actor/handover.h"
 #include "pool/elastic.h"
 #include "pool/escalation.h"
 #include "pool/lease_group.h"
 #include "pool/manager.h"
+#include "pool/moving_keys.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
@@ -190,17 +192,21 @@ int pool_change_prepare(struct pool *pool, struct executor *executor,
 /* --- committing ----------------------------------------------------------------------------- */
 
 /* Opens the mailbox of a prepared worker; a worker that is not open yet opens it itself later. */
-static void let_in_locked(struct pool *pool, struct place *place)
+static void let_in_locked(struct pool *pool, struct place *place, struct executor *executor)
 {
     place->standing = PLACE_MEMBER;
     if (!place->opened)
         return;
+    if (handover_holds(place->actor)) /* it sees the signal before its first message */
+        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                           SIGNAL_WORK);
     mailbox_open(&place->actor->mailbox);
     pool_place_publish_locked(pool, place);
 }
 
 /* Makes prepared workers members until there are `size`; the others leave. */
-static void take_in_locked(struct pool *pool, uint32_t size, struct list *leaving)
+static void take_in_locked(struct pool *pool, uint32_t size, struct list *leaving,
+                           struct executor *executor)
 {
     uint32_t count = 0;
 
@@ -211,7 +217,7 @@ static void take_in_locked(struct pool *pool, uint32_t size, struct list *leavin
 
         if (count < size) {
             move(&place->link, &pool->places);
-            let_in_locked(pool, place);
+            let_in_locked(pool, place, executor);
             count++;
         } else {
             move(&place->link, leaving);
@@ -242,12 +248,17 @@ static void commit_members_locked(struct pool_change *change, struct executor *e
     const struct pool_change_options *options = &change->options;
     struct pool *pool = change->pool;
     uint32_t before = pool->target;
+    struct handover *handover = NULL;
     struct list leaving;
 
     list_init(&leaving);
+    if (route_table[options->settings.route].has_keys)
+        handover = moving_keys_begin_locked(pool, executor);
+    moving_keys_hold_locked(&pool->prepared, handover);
+    moving_keys_leave_locked(pool, handover);
     if (change_replaces_workers(options))
         move_all(&pool->places, &leaving);
-    take_in_locked(pool, options->size, &leaving);
+    take_in_locked(pool, options->size, &leaving, executor);
     if (options->spec && options->live)
         respec_locked(pool, options->spec, executor);
     /* The pool was resized between prepare and commit: workers that leave since are recalled. If

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "actor/handover.h"
+
 struct members *members_create(uint32_t count)
 {
     struct members *members = calloc(1, sizeof *members + count * sizeof members->members[0]);
@@ -14,14 +16,20 @@ struct members *members_create(uint32_t count)
 
 void members_destroy(struct members *members)
 {
+    if (members)
+        handover_unref(members->handover);
     free(members);
 }
 
 static void free_members(struct retired *retired, struct reader *reader)
 {
+    struct members *members = (struct members *)(void *)((char *)retired -
+                                                         offsetof(struct members, retired));
+
     (void)reader;
-    members_destroy(
-        (struct members *)(void *)((char *)retired - offsetof(struct members, retired)));
+    if (members->handover)
+        handover_mark(members->handover);
+    members_destroy(members);
 }
 
 void members_publish(_Atomic(struct members *) *slot, struct members *next, struct reader *reader)

@@ -9,6 +9,7 @@
 #include <weir/message.h>
 
 struct actor;
+struct handover;
 struct pool;
 
 struct member {
@@ -21,6 +22,7 @@ struct member {
 
 struct members {
     struct retired retired;
+    struct handover *handover; /* to the members that replace these; NULL: none */
     uint32_t count;
     struct member members[]; /* in the order of their numbers */
 };

@@ -8,6 +8,7 @@
 #include "actor/runtime.h"
 #include "actor/spawn.h"
 #include "pool/elastic.h"
+#include "pool/moving_keys.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -367,6 +368,7 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
 {
     uint32_t recallable = recallable_locked(pool);
     uint32_t to_recall = count < recallable ? count : recallable;
+    struct handover *handover;
     struct list made;
     int status;
 
@@ -374,6 +376,9 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
     status = resize_make_locked(pool, executor, pool->spec, count - to_recall, &made);
     if (status != 0)
         return status;
+    handover = moving_keys_begin_locked(pool, executor);
+    moving_keys_hold_locked(&made, handover);
+    moving_keys_leave_locked(pool, handover);
     rebalance_made_locked(pool, &made);
     (void)resize_recall_locked(pool, to_recall, executor);
     resize_begin_locked(&made, NULL, executor);
