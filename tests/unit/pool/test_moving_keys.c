@@ -205,6 +205,14 @@ static void test_the_wait_has_an_end(void)
     finish(&f);
 }
 
+static bool is_prepared(void *context)
+{
+    struct pool_opening opening = { 0 };
+
+    pool_opening_prepared(context, &opening);
+    return opening.starting == 0;
+}
+
 /* promise G9: workers of another spec begin when those of before have finished. */
 static void test_workers_that_replace_others_wait_for_them(void)
 {
@@ -223,8 +231,7 @@ static void test_workers_that_replace_others_wait_for_them(void)
     CU_ASSERT_EQUAL(pool_change_prepare(f.pool, executor, &options, &change), 0);
     runtime_leave(executor);
     spec_unref(options.spec);
-    while (atomic_load(&f.probe->opened) < 3)
-        rig_advance(&f.rig, 1);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_prepared, f.pool));
     executor = runtime_enter(f.rig.runtime);
     pool_change_commit(change, executor);
     runtime_leave(executor);

@@ -116,28 +116,6 @@ static void test_a_backlog_is_shared_with_workers_that_come(void)
     finish(&f);
 }
 
-/* promise G7 */
-static void test_each_worker_gets_its_share_in_order(void)
-{
-    uint64_t last[WORKERS] = { 0 };
-    struct fixture f;
-
-    begin(&f, WEIR_ROUTE_LEAST_LOADED, 1);
-    hold(&f, BACKLOG);
-    grow(&f, WORKERS);
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    for (uint32_t i = 0; i < probe_count(f.probe); i++) {
-        uint64_t note = probe_get(f.probe, i);
-
-        if (note < INDEX)
-            continue; /* the probe's own */
-        CU_ASSERT_TRUE(note % INDEX > last[note / INDEX - 1]);
-        last[note / INDEX - 1] = note % INDEX;
-    }
-    finish(&f);
-}
-
 /* promise G7: one that is not known to the pool by its address stays where it was sent. */
 static void test_messages_to_a_worker_itself_stay_with_it(void)
 {
@@ -197,6 +175,38 @@ static int wait_at_other_gate(struct weir_self *self, struct probe *probe,
     (void)self;
     (void)message;
     return gate_pass(probe->context) ? WEIR_DONE : WEIR_REJECT;
+}
+
+/* promise G7: the old worker does not come back, so that its messages go in parts. */
+static void test_a_new_worker_gets_its_share_in_order(void)
+{
+    struct gate other;
+    struct fixture f;
+    uint64_t last = 0;
+
+    gate_init(&other);
+    begin(&f, WEIR_ROUTE_LEAST_LOADED, 1);
+    f.probe->context = &other;
+    gate_open(&f.probe->gate);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = wait_at_other_gate, .id = f.next++ }),
+        0);
+    CU_ASSERT_TRUE(gate_await(&other, 1));
+    for (uint32_t i = 0; i < BACKLOG; i++)
+        send(&f, f.pool->pid);
+    grow(&f, 2);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2 * INDEX + BACKLOG + 1, 1));
+    for (uint32_t i = 0; i < probe_count(f.probe); i++) {
+        uint64_t note = probe_get(f.probe, i);
+
+        if (note < INDEX)
+            continue; /* the probe's own */
+        CU_ASSERT_TRUE(note > 2 * INDEX && note > last);
+        last = note;
+    }
+    gate_open(&other);
+    finish(&f);
+    gate_finish(&other);
 }
 
 /* Sends a worker a message of so many bytes. */
@@ -409,7 +419,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "a backlog is shared with workers that come",
           test_a_backlog_is_shared_with_workers_that_come },
-        { "each worker gets its share in order", test_each_worker_gets_its_share_in_order },
+        { "a new worker gets its share in order", test_a_new_worker_gets_its_share_in_order },
         { "messages to a worker itself stay with it",
           test_messages_to_a_worker_itself_stay_with_it },
         { "what has a key stays with its owner", test_what_has_a_key_stays_with_its_owner },
