@@ -8,17 +8,17 @@
  * takes too long, the new member begins at the time-out, and the log says so.
  *
  * Life: create, under the lock of the pool. The old array of members holds one reference, and each
- * new member one. The reclamation of the array sets the marks; the new members, in their turns,
- * check them once in a while.
- *
- *              | mark | hold begin time
- *   mark       |  X   |       -             X = one thread at a time; begin and time: the owner
- *   begin ..   |  -   |       -             - = any threads at once
+ * new member one. The reclamation of the array sets the marks; the new members look at them in
+ * their turns (heir.h).
  */
 #ifndef ACTOR_HANDOVER_H
 #define ACTOR_HANDOVER_H
 
-#include "actor/place.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct actor;
 
 struct giver {
     struct actor *actor; /* const; it may have ended */
@@ -44,22 +44,5 @@ void handover_unref(struct handover *handover);
 
 /* No sender uses the old members any more. Once. */
 void handover_mark(struct handover *handover);
-
-/* The actor of the place begins after the handover, which gets another reference. Under the lock of
- * the pool. An actor that is open already needs SIGNAL_WORK afterwards, before its first message. */
-void handover_hold(struct place *place, struct handover *handover);
-
-/* True while the actor may take no message because of a handover. Owner. */
-static inline bool handover_holds(const struct actor *actor)
-{
-    return actor->place &&
-           atomic_load_explicit(&actor->place->handover, memory_order_acquire) != NULL;
-}
-
-/* The actor has opened, or SIGNAL_WORK came: the checks begin if there is a handover. Owner. */
-void handover_begin(struct actor *actor);
-
-/* Checks after SIGNAL_TIME. Returns the time of the next check, or TIMER_NEVER. Owner. */
-uint64_t handover_time(struct actor *actor, uint64_t now_ns);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
-#include "actor/handover.h"
+#include "actor/heir.h"
 #include "actor/lease.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
@@ -44,7 +44,7 @@ static void opened(struct place *place)
     if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
     lock_release(&pool->lock);
-    handover_begin(place->actor);
+    heir_begin(place->actor);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);

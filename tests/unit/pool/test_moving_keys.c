@@ -2,8 +2,8 @@
  * Goal: while a pool with `route: hash` grows, or gets workers of another spec, the messages of one
  * key are handled one after the other, in the order of their sender.
  *
- * Method: a gate holds an old worker, with messages of all keys behind it. New workers come, and get
- * more messages of the same keys. The clock stands still until the test moves it.
+ * Method: a gate holds an old worker, with messages of all keys behind it. New workers come, and
+ * get more messages of the same keys. The clock stands still until the test moves it.
  */
 #include "actor/handover.h"
 #include "pool/change.h"
