@@ -80,7 +80,8 @@ void backlog_retry(struct actor *actor, struct message *message)
     actor_ext_arm(actor, look_ns(message, now_ns));
 }
 
-uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
+/* Moves retries to the front that are due, or have one of the flags. */
+static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
 {
     struct actor_ext *ext = actor->ext;
     struct message_list waiting;
@@ -92,7 +93,8 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
     waiting = ext->retries;
     ext->retries = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
-        if (message->again_ns <= now_ns || wanted_status(actor, message) != 0) {
+        if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
+            wanted_status(actor, message) != 0) {
             message_queue_append(&actor->front, message);
             actor_disturb(actor);
             continue;
@@ -103,6 +105,16 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
     }
     note_retries(actor);
     return next;
+}
+
+uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
+{
+    return end_waits(actor, now_ns, 0);
+}
+
+void backlog_hurry(struct actor *actor, uint32_t flags)
+{
+    (void)end_waits(actor, 0, flags);
 }
 
 /* --- handing on, and discarding ------------------------------------------------------------- */

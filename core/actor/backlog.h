@@ -29,6 +29,9 @@ void backlog_retry(struct actor *actor, struct message *message);
 /* Moves retries that are due, or not wanted any more, to the front. Returns the next deadline. */
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
 
+/* Retries with one of the `flags` wait no longer: they are due now. */
+void backlog_hurry(struct actor *actor, uint32_t flags);
+
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 

@@ -6,6 +6,7 @@
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/link.h"
+#include "actor/output.h"
 #include "actor/own.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
@@ -113,6 +114,11 @@ static void name_holder(const struct lease *lease, char name[PLACE_PATH_MAX])
         (void)snprintf(name, PLACE_PATH_MAX, "outside");
 }
 
+static uint64_t age_ms(const struct actor *actor)
+{
+    return (executor_look_at_clock(actor->executor) - lease_of(actor)->begun_ns) / NS_PER_MS;
+}
+
 void lease_log_revoked(const struct actor *actor, enum lease_end why)
 {
     static const char *const reasons[LEASE_ENDS] = {
@@ -121,18 +127,32 @@ void lease_log_revoked(const struct actor *actor, enum lease_end why)
         [LEASE_HOLDER_FAILED] = "its holder failed",
         [LEASE_REMOVED] = "the worker has to leave",
     };
-    const struct lease *lease = lease_of(actor);
     char holder[PLACE_PATH_MAX];
 
-    name_holder(lease, holder);
+    name_holder(lease_of(actor), holder);
     log_event(&actor->runtime->options.log, why == LEASE_FAILED ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
               place_subject(actor), "lease is revoked", weir_str("reason", reasons[why]),
-              weir_str("holder", holder),
-              weir_uint("age_ms",
-                        (executor_look_at_clock(actor->executor) - lease->begun_ns) / NS_PER_MS),
+              weir_str("holder", holder), weir_uint("age_ms", age_ms(actor)),
               weir_uint("worker", actor->place->index),
               weir_str("effect", why == LEASE_REMOVED ? "the worker is closed"
                                                       : "the worker is closed and opened again"));
+}
+
+void lease_log_lost(struct actor *actor)
+{
+    char holder[PLACE_PATH_MAX];
+
+    name_holder(lease_of(actor), holder);
+    log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),
+              "returned worker does not become free",
+              weir_str("reason", output_is_waiting(actor) ? "its output has no room"
+                                 : actor->kept.count > 0  ? "it keeps messages of the lease"
+                                 : backlog_retries(actor) > 0
+                                     ? "messages of the lease wait for a retry"
+                                     : "messages of the lease wait"),
+              weir_str("holder", holder), weir_uint("age_ms", age_ms(actor)),
+              weir_uint("worker", actor->place->index),
+              weir_str("effect", "the worker is closed and opened again"));
 }
 
 void lease_count_unserved(const struct actor *actor, enum dead_reason reason)
@@ -163,5 +183,6 @@ void lease_drop(struct actor *actor, bool failed)
     if (!lease)
         return;
     (void)leases_close(lease, LEASE_MEMBER_FAILED);
+    backlog_hurry(actor, MESSAGE_LEASED); /* the next incarnation refuses them */
     settle_done(actor, lease_release(actor, lease));
 }

@@ -86,6 +86,9 @@ void lease_count_unserved(const struct actor *actor, enum dead_reason reason);
 /* Logs that a lease, which is over, was taken back. */
 void lease_log_revoked(const struct actor *actor, enum lease_end why);
 
+/* Logs that the worker was not free within the time-out after its lease was over. */
+void lease_log_lost(struct actor *actor);
+
 /* The member has to leave, and its time is over. True: its lease is revoked, and its incarnation is
  * to end now, since the pool may still recall the member. */
 bool lease_remove(struct actor *actor);

@@ -127,11 +127,35 @@ void lease_grant(struct actor *actor, struct message *take)
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-/* The worker is not punished for its holder: this is no failure that counts. */
-static void replace(struct actor *actor, enum lease_end why)
+/* A worker that leaves, or is to restart, is not given to another holder. */
+static bool waits_for_stash(struct actor *actor)
 {
-    lease_log_revoked(actor, why);
+    return stash_has_leased(actor) && !actor->leaving && !restart_is_ordered(actor);
+}
+
+/* Everything that came under the lease is settled. */
+static bool has_finished(struct actor *actor)
+{
+    return actor->kept.count == 0 && backlog_is_empty(actor) && !output_is_waiting(actor) &&
+           !waits_for_stash(actor);
+}
+
+/* The lease is over. Returns the time of the next look. A worker that is replaced for its holder, or
+ * since it does not come back, has no failure that counts. */
+static uint64_t come_back(struct actor *actor, enum lease_end how, uint64_t now_ns, uint64_t due_ns)
+{
+    struct lease *lease = lease_of(actor);
+
+    if (lease_keeps_worker(how) && (due_ns > now_ns || has_finished(actor))) {
+        lease->is_over = true;
+        return due_ns > now_ns ? due_ns : TIMER_NEVER;
+    }
+    if (lease_keeps_worker(how))
+        lease_log_lost(actor);
+    else
+        lease_log_revoked(actor, how);
     restart_at_once(actor, WEIR_END_CRASH);
+    return TIMER_NEVER;
 }
 
 uint64_t lease_time(struct actor *actor, uint64_t now_ns)
@@ -140,15 +164,11 @@ uint64_t lease_time(struct actor *actor, uint64_t now_ns)
     enum lease_end how;
     uint64_t due_ns;
 
-    if (!lease || lease->is_over)
+    if (!lease)
         return TIMER_NEVER;
     if (!leases_look(lease, now_ns, &how, &due_ns))
         return due_ns;
-    if (lease_keeps_worker(how))
-        lease->is_over = true;
-    else
-        replace(actor, how);
-    return TIMER_NEVER;
+    return come_back(actor, how, now_ns, due_ns);
 }
 
 void lease_leave_time(struct actor *actor, uint64_t now_ns)
@@ -166,31 +186,23 @@ bool lease_holder_ended(struct actor *actor, const struct message *down)
     struct lease *lease = lease_of(actor);
     const struct weir_end *ended = down->public.data;
     bool failed = ended->reason == WEIR_END_CRASH || ended->reason == WEIR_END_KILL;
-    enum lease_end how;
+    uint64_t due_ns;
 
     if (!lease || down->reference != lease->monitor)
         return false;
     lease->monitor = 0;
-    how = leases_close(lease, failed ? LEASE_HOLDER_FAILED : LEASE_HOLDER_ENDED);
-    if (lease_keeps_worker(how))
-        lease->is_over = true;
-    else
-        replace(actor, how);
+    (void)leases_close(lease, failed ? LEASE_HOLDER_FAILED : LEASE_HOLDER_ENDED);
+    due_ns = lease_time(actor, executor_look_at_clock(actor->executor));
+    if (due_ns != TIMER_NEVER)
+        actor_ext_arm(actor, due_ns);
     return true;
-}
-
-/* A worker that leaves, or is to restart, is not given to another holder. */
-static bool waits_for_stash(struct actor *actor)
-{
-    return stash_has_leased(actor) && !actor->leaving && !restart_is_ordered(actor);
 }
 
 bool lease_step(struct actor *actor)
 {
     struct lease *lease = lease_of(actor);
 
-    if (!lease || !lease->is_over || actor_state(actor) != ACTOR_OPEN || actor->kept.count > 0 ||
-        !backlog_is_empty(actor) || output_is_waiting(actor) || waits_for_stash(actor))
+    if (!lease || !lease->is_over || actor_state(actor) != ACTOR_OPEN || !has_finished(actor))
         return false;
     settle_done(actor, lease_release(actor, lease));
     if (!call(actor, actor->spec->behaviour->returned))

@@ -140,10 +140,12 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     return due_ns;
 }
 
+/* From now on the time-out bounds the way of the member back to the pool. */
 static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
 {
     lease->open = false;
     lease->end = end;
+    lease->due_ns = due_of(lease->leases, now_ns);
     lease->leases->ended[end]++;
     histogram_add(&lease->leases->lasted, span_ns(lease->begun_ns, now_ns));
 }

@@ -47,7 +47,7 @@ struct lease {
     enum lease_end end; /* lock: of the last lease, when it is not open */
     weir_pid holder;    /* lock: 0 = an outside thread */
     uint64_t begun_ns;  /* owner writes under lock */
-    uint64_t due_ns;    /* lock: TIMER_NEVER = no time-out */
+    uint64_t due_ns;    /* lock: of the lease, then of the way back; TIMER_NEVER = no time-out */
 
     /* owner */
     struct message *take; /* the request that it serves, in hand; NULL: the member is free */
@@ -89,8 +89,8 @@ void leases_count_failure(struct leases *leases, bool is_leased);
 /* Counts a TAKE that is dead. */
 void leases_count_unserved(struct leases *leases, enum dead_reason reason);
 
-/* Ends the lease if its time-out has passed. True: it is over, as in `out_end`; false: it is open,
- * until `out_due_ns` at the latest. */
+/* Ends the lease if its time-out has passed. True: it is over, as in `out_end`, and the member is to
+ * be free until `out_due_ns`; false: it is open, until `out_due_ns` at the latest. */
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
                  uint64_t *out_due_ns);
 

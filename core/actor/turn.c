@@ -242,7 +242,8 @@ static bool may_take(struct actor *actor)
     if (!actor->spec)
         return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_PRINTS) &&
-           actor->leaving != LEAVING_CLOSES && !heir_waits(actor) && !restart_is_ordered(actor) &&
+           actor->leaving != LEAVING_CLOSES && !heir_waits(actor) &&
+           (!restart_is_ordered(actor) || lease_of(actor)) &&
            actor->kept.count < demand_of(actor) && !output_is_waiting(actor) &&
            !backlog_is_at_retries_max(actor);
 }

@@ -54,7 +54,8 @@ static inline int weir_lease_request(struct weir_self *self, const struct weir_l
 
 /*
  * Returns a leased worker. WEIR_DONE: it serves the next taker, after it has handled the messages
- * of the lease. WEIR_FAIL: it is closed and opened again first. WEIR_EUNKNOWN: the
+ * of the lease, for which it has the time-out of the lease once more; past that it is closed and
+ * opened again. WEIR_FAIL: it is closed and opened again first. WEIR_EUNKNOWN: the
  * lease is over already. WEIR_ENOTALLOWED: another actor holds it. WEIR_EINVALID: another `how`.
  * Does not need memory. Since 1.1.
  */
