@@ -155,12 +155,22 @@ void lease_log_lost(struct actor *actor)
               weir_str("effect", "the worker is closed and opened again"));
 }
 
-void lease_count_unserved(const struct actor *actor, enum dead_reason reason)
+void lease_log_retired(const struct actor *actor)
+{
+    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
+              "worker ends after its lease", weir_str("reason", actor_ext_detail(actor)),
+              weir_uint("incarnation", actor->incarnation),
+              weir_uint("worker", actor->place->index),
+              weir_str("effect", "it is closed and opened again"));
+}
+
+void lease_refuse_take(struct actor *actor, struct message *take, int status)
 {
     const struct owner *owner = place_member_of(actor);
 
     if (owner && owner->leases)
-        leases_count_unserved(owner->leases, reason);
+        leases_count_unserved(owner->leases, status);
+    settle_take(actor, take, status);
 }
 
 bool lease_remove(struct actor *actor)

@@ -80,14 +80,17 @@ static inline bool lease_keeps_worker(enum lease_end end)
 /* The member is free. Returns the TAKE, owned. */
 struct message *lease_release(struct actor *actor, struct lease *lease);
 
-/* Counts a TAKE that the actor settles as dead. */
-void lease_count_unserved(const struct actor *actor, enum dead_reason reason);
+/* Ends a TAKE without a lease. Takes it; its taker gets `status`. */
+void lease_refuse_take(struct actor *actor, struct message *take, int status);
 
 /* Logs that a lease, which is over, was taken back. */
 void lease_log_revoked(const struct actor *actor, enum lease_end why);
 
 /* Logs that the worker was not free within the time-out after its lease was over. */
 void lease_log_lost(struct actor *actor);
+
+/* Logs that `returned` has ended the worker. */
+void lease_log_retired(const struct actor *actor);
 
 /* The member has to leave, and its time is over. True: its lease is revoked, and its incarnation is
  * to end now, since the pool may still recall the member. */

@@ -77,11 +77,14 @@ static int begin(struct actor *actor, struct lease *lease)
     return status == 0 ? answer(actor, lease) : status;
 }
 
-/* A TAKE that is not served. Takes it. */
-static void bury(struct actor *actor, struct message *take, int status)
+/* A worker may end itself here, such as one of a certain age: as by an order to restart, so this is
+ * no failure. */
+static void call_returned(struct actor *actor)
 {
-    lease_count_unserved(actor, DEAD_REJECTED);
-    settle_dead(actor, take, DEAD_REJECTED, status);
+    if (call(actor, actor->spec->behaviour->returned))
+        return;
+    lease_log_retired(actor);
+    restart_at_once(actor, WEIR_END_SHUTDOWN);
 }
 
 /* The lease could not begin, or its taker has given up. */
@@ -92,9 +95,8 @@ static void give_back(struct actor *actor, struct lease *lease, int status)
     if (take->public.reserved & MESSAGE_ANSWERED)
         settle_done(actor, take);
     else
-        bury(actor, take, status);
-    if (!call(actor, actor->spec->behaviour->returned))
-        restart_after_failure(actor, WEIR_END_CRASH);
+        lease_refuse_take(actor, take, status);
+    call_returned(actor);
 }
 
 void lease_grant(struct actor *actor, struct message *take)
@@ -104,12 +106,12 @@ void lease_grant(struct actor *actor, struct message *take)
     int status;
 
     if (!owner || !leases_are_given(owner->leases)) {
-        bury(actor, take, WEIR_EUNSUPPORTED);
+        lease_refuse_take(actor, take, WEIR_EUNSUPPORTED);
         return;
     }
     lease = make(actor);
     if (!lease) {
-        bury(actor, take, WEIR_ENOMEM);
+        lease_refuse_take(actor, take, WEIR_ENOMEM);
         return;
     }
     if (!call(actor, actor->spec->behaviour->taken)) {
@@ -205,7 +207,6 @@ bool lease_step(struct actor *actor)
     if (!lease || !lease->is_over || actor_state(actor) != ACTOR_OPEN || !has_finished(actor))
         return false;
     settle_done(actor, lease_release(actor, lease));
-    if (!call(actor, actor->spec->behaviour->returned))
-        restart_after_failure(actor, WEIR_END_CRASH);
+    call_returned(actor);
     return true;
 }

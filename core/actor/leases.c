@@ -179,11 +179,11 @@ static void count_unserved(struct leases *leases, enum take_end end)
     lock_release(&leases->lock);
 }
 
-void leases_count_unserved(struct leases *leases, enum dead_reason reason)
+void leases_count_unserved(struct leases *leases, int status)
 {
-    count_unserved(leases, reason == DEAD_EXPIRED     ? TAKE_EXPIRED
-                           : reason == DEAD_CANCELLED ? TAKE_CANCELLED
-                                                      : TAKE_REFUSED);
+    count_unserved(leases, status == WEIR_ETIMEOUT     ? TAKE_EXPIRED
+                           : status == WEIR_ECANCELLED ? TAKE_CANCELLED
+                                                       : TAKE_REFUSED);
 }
 
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,

@@ -16,7 +16,6 @@
 #include "actor/actor.h"
 #include "base/lease_end.h"
 #include "base/lock.h"
-#include "stats/dead_letters.h"
 #include "stats/histogram.h"
 
 struct leases {
@@ -86,8 +85,8 @@ enum lease_end leases_close(struct lease *lease, enum lease_end end);
 /* Counts a worker that has failed, or whose lease was revoked. */
 void leases_count_failure(struct leases *leases, bool is_leased);
 
-/* Counts a TAKE that is dead. */
-void leases_count_unserved(struct leases *leases, enum dead_reason reason);
+/* Counts a TAKE that ends without a lease, since its taker gets `status`. */
+void leases_count_unserved(struct leases *leases, int status);
 
 /* Ends the lease if its time-out has passed. True: it is over, as in `out_end`, and the member is to
  * be free until `out_due_ns`; false: it is open, until `out_due_ns` at the latest. */

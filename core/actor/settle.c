@@ -175,6 +175,12 @@ void settle_copied(struct runtime *runtime, struct executor *executor, struct me
     answer_or_free(runtime, executor, message, 0, &done);
 }
 
+void settle_take(struct actor *actor, struct message *take, int status)
+{
+    settle_moved(actor);
+    settle_stray(actor->runtime, actor->executor, take, DEAD_REMOVED, status, 0);
+}
+
 void settle_unwanted(struct actor *actor, struct message *message)
 {
     settle_end_done(actor, message);

@@ -153,8 +153,8 @@ __attribute__((noinline)) static void drop(struct actor *actor, struct message *
 
     actor_ext_clear_detail(actor); /* it belongs to an earlier message */
     if (message->public.reserved & MESSAGE_TAKE)
-        lease_count_unserved(actor, reason);
-    if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+        lease_refuse_take(actor, message, status);
+    else if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
         settle_outside_ledger(actor, message, status, reason);
     else
         settle_dead(actor, message, reason, status);

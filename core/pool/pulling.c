@@ -134,9 +134,11 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 
 /* --- in and out ------------------------------------------------------------------------------ */
 
-/* Whether the byte limit has room for `size` more. */
-static int weigh_locked(const struct pull_queue *pull, uint64_t size)
+/* Whether the byte limit has room for the message. */
+static int weigh_locked(const struct pull_queue *pull, const struct message *message)
 {
+    uint64_t size = pulling_weight(message);
+
     if (size > pull->bytes_limit_each)
         return WEIR_EINVALID;
     return pull->bytes > pull->bytes_limit || size > pull->bytes_limit - pull->bytes ? WEIR_EFULL
@@ -163,10 +165,10 @@ static uint64_t room_locked(const struct pull_queue *pull)
     return pull->messages.count < pull->limit ? pull->limit - pull->messages.count : 0;
 }
 
-/* Whether the queue has room for one more of that size. */
-static int has_room_locked(const struct pull_queue *pull, uint64_t size)
+/* Whether the queue has room for the message. */
+static int has_room_locked(const struct pull_queue *pull, const struct message *message)
 {
-    int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, size);
+    int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, message);
 
     if (status == 0 && atomic_load_explicit(&pull->stopped, memory_order_relaxed))
         return WEIR_EFULL;
@@ -200,7 +202,7 @@ void pulling_append_locked(struct pool *pool, struct executor *executor, struct 
     pulling_note_due_locked(pull, message);
     ask_for_beat_locked(pool, executor);
     pull->admitted++;
-    pull->bytes += message->public.size;
+    pull->bytes += pulling_weight(message);
     pulling_set_waiting_locked(pool);
 }
 
@@ -226,7 +228,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     else if ((message->public.reserved & MESSAGE_TAKE) && !pull->leases)
         status = WEIR_EUNSUPPORTED; /* since the taker looked */
     else
-        status = has_room_locked(pull, message->public.size);
+        status = has_room_locked(pull, message);
     if (status == 0)
         append_locked(pool, executor, message);
     lock_release(&pull->lock);
@@ -263,7 +265,7 @@ static struct message *take_first_locked(struct pool *pool, struct pool *group)
     struct message *message = message_list_take(&from->pull.messages);
 
     if (message) {
-        from->pull.bytes -= message->public.size;
+        from->pull.bytes -= pulling_weight(message);
         pulling_set_waiting_locked(from);
     }
     return message;
@@ -313,7 +315,7 @@ void pulling_prepend_locked(struct pool *pool, struct message *message)
     message_list_prepend(&pool->pull.messages, message);
     pulling_note_due_locked(&pool->pull, message);
     pool->pull.admitted++;
-    pool->pull.bytes += message->public.size;
+    pool->pull.bytes += pulling_weight(message);
     pulling_set_waiting_locked(pool);
 }
 
@@ -419,6 +421,15 @@ void pulling_begin_locked(struct pool *pool, struct executor *executor)
 
 /* --- the end, and the figures ----------------------------------------------------------------- */
 
+void pulling_count_left_locked(struct pool *pool, const struct message *message)
+{
+    pool->gone.accepted++;
+    if (message->public.reserved & MESSAGE_TAKE)
+        pool->gone.moved++;
+    else
+        pool->gone.dead++;
+}
+
 static struct message *take_left_locked(struct pool *pool)
 {
     struct pull_queue *pull = &pool->pull;
@@ -426,13 +437,11 @@ static struct message *take_left_locked(struct pool *pool)
 
     lock_acquire(&pull->lock);
     message = message_list_take(&pull->messages);
-    pull->bytes -= message ? message->public.size : 0;
+    pull->bytes -= message ? pulling_weight(message) : 0;
     pulling_set_waiting_locked(pool);
     lock_release(&pull->lock);
-    if (message) {
-        pool->gone.accepted++;
-        pool->gone.dead++;
-    }
+    if (message)
+        pulling_count_left_locked(pool, message);
     return message;
 }
 
@@ -453,12 +462,21 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
     settle_stray(pool->runtime, executor, message, reason, status, record);
 }
 
+/* A TAKE that ends without a lease, after it was counted as left. Takes it. */
+static void refuse_take(struct pool *pool, struct executor *executor, struct message *take,
+                        int status)
+{
+    leases_count_unserved(&pool->leases, status);
+    settle_stray(pool->runtime, executor, take, DEAD_REMOVED, status, 0);
+}
+
 void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,
                          enum dead_reason reason, int status)
 {
     if (message->public.reserved & MESSAGE_TAKE)
-        leases_count_unserved(&pool->leases, reason);
-    settle_queued(pool, executor, message, reason, status);
+        refuse_take(pool, executor, message, status);
+    else
+        settle_queued(pool, executor, message, reason, status);
 }
 
 void pulling_discard(struct pool *pool, struct executor *executor)

@@ -21,7 +21,7 @@ static struct message_list take_out_locked(struct pool *pool, struct executor *e
         bool goes = all_takers ? is_taker : wanted_status_of(pool->runtime, executor, message) != 0;
 
         if (goes)
-            pull->bytes -= message->public.size;
+            pull->bytes -= pulling_weight(message);
         else
             pulling_note_due_locked(pull, message);
         message_list_append(goes ? &out : &stay, message);
@@ -37,10 +37,6 @@ static void settle_out(struct pool *pool, struct executor *executor, struct mess
 {
     struct message *message;
 
-    lock_acquire(&pool->lock);
-    pool->gone.accepted += out->count;
-    pool->gone.dead += out->count;
-    lock_release(&pool->lock);
     while ((message = message_list_take(out))) {
         int status = wanted_status_of(pool->runtime, executor, message);
         enum dead_reason reason = status == WEIR_ETIMEOUT      ? DEAD_EXPIRED
@@ -48,6 +44,9 @@ static void settle_out(struct pool *pool, struct executor *executor, struct mess
                                   : otherwise == WEIR_ECRASHED ? DEAD_STOPPED
                                                                : DEAD_REMOVED;
 
+        lock_acquire(&pool->lock);
+        pulling_count_left_locked(pool, message);
+        lock_release(&pool->lock);
         pulling_end_message(pool, executor, message, reason, status ? status : otherwise);
     }
 }

@@ -174,7 +174,8 @@ struct weir_behaviour {
     int (*taken)(struct weir_self *self, void *state);
     /* Since 1.1. Called when a lease is over and the worker continues, to reset its state: a
      * ROLLBACK, for example. The worker has handled all messages that it accepted under the lease.
-     * Returns 0; with any other number the worker is closed and opened again. NULL: 0. */
+     * Returns 0; with any other number the worker is closed and opened again, at once: this is no
+     * failure, so a worker can end itself at a certain age. NULL: 0. */
     int (*returned)(struct weir_self *self, void *state);
     /*
      * Since 1.1. Called in each turn of a source that must end: because of a reload, or because the

@@ -186,7 +186,12 @@ static struct pool *make_pool(struct fixture *f, const struct setup *setup)
     struct pool *pool;
 
     options.spec = rig_spec(f->member);
-    options.spec->restart = (struct restart){ .max = UINT32_MAX, .within_ms = 1 };
+    options.spec->restart = (struct restart){
+        .max = setup->failures ? setup->failures : UINT32_MAX,
+        .within_ms = setup->failures ? LEASE_MS : 1,
+        .backoff_ms_min = LEASE_MS,
+        .backoff_ms_max = LEASE_MS,
+    };
     pool = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);

@@ -36,9 +36,10 @@ struct setup {
     uint32_t queue;
     struct scale scale;
     uint32_t size_max;
-    uint32_t budget;  /* messages in a turn; 0 = the usual number */
-    uint32_t threads; /* 0 = 2 */
-    uint64_t bytes;   /* of waiting messages, for each member; 0 = no limit */
+    uint32_t threads;  /* 0 = 2 */
+    uint32_t budget;   /* messages in a turn; 0 = the usual number */
+    uint32_t failures; /* of each member, until there is a pause; 0 = any number */
+    uint64_t bytes;    /* of waiting messages, for each member; 0 = no limit */
 };
 
 void begin_as(struct fixture *f, const struct setup *setup);

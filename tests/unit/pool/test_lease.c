@@ -4,11 +4,13 @@
  *
  * Method: a pool of holders takes, uses and returns workers; see lease_rig.h.
  */
+#include "face/lease_figures.h"
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"
 
 #define IDLE_MS 10u
 #define STEPS_MAX 10000u
+#define LIVES 10u
 
 /* --- taking and returning --------------------------------------------------------------------- */
 
@@ -149,8 +151,7 @@ static void test_taker_that_gave_up_is_never_served(void)
     CU_ASSERT_TRUE(answered(&f, 2, WEIR_ETIMEOUT));
     act(&f, 3, take); /* has their room */
     CU_ASSERT_TRUE(queued(&f, 1));
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_EXPIRED), 1);
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CANCELLED), 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 2);
     CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
     CU_ASSERT_TRUE(answered(&f, 3, 0));
     CU_ASSERT_EQUAL(atomic_load(&f.member->taken), 2);
@@ -173,7 +174,7 @@ static void test_taker_that_ended_is_never_served(void)
     CU_ASSERT_TRUE(answered(&f, 2, 0));
     CU_ASSERT_EQUAL(atomic_load(&f.slots[1].answer), NOT_YET);
     CU_ASSERT_EQUAL(atomic_load(&f.member->taken), 2);
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_CANCELLED), 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 1);
     finish(&f);
 }
 
@@ -410,16 +411,25 @@ static int fails_always(struct weir_self *self, struct probe *probe)
     return WEIR_FAIL;
 }
 
-static void test_member_that_cannot_be_returned_is_replaced(void)
+/* promise P35: as often as it wants, since this is no failure. */
+static void test_member_that_ends_with_its_return_is_replaced_at_once(void)
 {
+    const struct setup setup = { .size = 1, .queue = 1, .failures = 1 };
+    struct pool_leases figures;
     struct fixture f;
 
-    begin(&f, 1, 1);
+    begin_as(&f, &setup);
     f.member->returns = fails_always;
-    CU_ASSERT_TRUE(takes(&f, 0));
-    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
-    CU_ASSERT_TRUE(takes(&f, 1));
-    CU_ASSERT_EQUAL(atomic_load(&f.member->opened), 2);
+    for (uint32_t life = 1; life <= LIVES; life++) {
+        CU_ASSERT_TRUE(takes(&f, 0));
+        CU_ASSERT_EQUAL(atomic_load(&f.member->opened), life);
+        CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    }
+    CU_ASSERT_TRUE(counts(&f, &f.member->opened, LIVES + 1));
+    pool_look_at_leases(f.pool, &figures);
+    CU_ASSERT_EQUAL(figures.ended[LEASE_DONE], LIVES);
+    CU_ASSERT_EQUAL(figures.failed_free + figures.failed_leased, 0);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 0);
     finish(&f);
 }
 
@@ -564,7 +574,7 @@ int main(void)
         { "too long", test_lease_that_lasts_too_long_is_revoked },
         { "member fails", test_lease_of_a_member_that_fails_is_over },
         { "unhealthy", test_taker_gets_another_member_when_the_first_is_unhealthy },
-        { "no return", test_member_that_cannot_be_returned_is_replaced },
+        { "no return", test_member_that_ends_with_its_return_is_replaced_at_once },
         { "shrinks", test_free_members_leave_first_and_a_leased_one_after_its_return },
         { "leaves", test_lease_of_a_leaving_member_is_revoked_after_the_time_out },
         { "closes", test_closing_pool_answers_takers_and_waits_for_holders },

@@ -90,6 +90,49 @@ static void test_takes_are_counted_as_messages_too(void)
     finish(&f);
 }
 
+static uint64_t dead_letters_of(struct pool *pool)
+{
+    uint64_t dead = 0;
+
+    for (int reason = 0; reason < DEAD_REASONS; reason++)
+        dead += rig_dead(pool, (enum dead_reason)reason);
+    return dead;
+}
+
+/* promise P38: a take without a lease is no message of the user, however it ends. */
+static void test_take_that_is_not_served_is_no_dead_letter(void)
+{
+    struct ledger_reading ledger;
+    struct fixture f;
+
+    begin(&f, 1, 4);
+    CU_ASSERT_TRUE(takes(&f, 0));
+    act(&f, 1, take);
+    act_of(&f, 2, take, 2 + 10 * SLOTS);
+    CU_ASSERT_TRUE(queued(&f, 2));
+    CU_ASSERT_EQUAL(result(&f, 1, give_up), 0); /* cancelled */
+    rig_advance(&f.rig, 10);                    /* too late */
+    CU_ASSERT_TRUE(answered(&f, 2, WEIR_ETIMEOUT));
+    act(&f, 3, take);
+    CU_ASSERT_TRUE(queued(&f, 3));
+    act(&f, 3, probe_fail); /* ended */
+    CU_ASSERT_TRUE(counts(&f, &f.user->closed, 1));
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    CU_ASSERT_TRUE(takes(&f, 0));
+    act(&f, 4, take);
+    CU_ASSERT_TRUE(queued(&f, 1));
+    rig_close(&f.rig, f.pool); /* refused */
+    CU_ASSERT_TRUE(answered(&f, 4, WEIR_ECLOSED));
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    CU_ASSERT_TRUE(counts(&f, &f.member->closed, 1));
+    ledger = rig_ledger(f.pool);
+    CU_ASSERT_EQUAL(ledger.done, 2);
+    CU_ASSERT_EQUAL(ledger.dead, 0);
+    CU_ASSERT_EQUAL(ledger.moved, 4);
+    CU_ASSERT_EQUAL(dead_letters_of(f.pool), 0);
+    finish(&f);
+}
+
 /* promise P38: a take that gets the room of a taker that gave up is no refusal, and FULL is one. */
 static void test_take_counts_as_refused_once(void)
 {
@@ -145,6 +188,7 @@ int main(void)
         { "waits and holds", test_waits_and_holds_are_counted },
         { "takes", test_takes_are_counted_by_what_becomes_of_them },
         { "as messages", test_takes_are_counted_as_messages_too },
+        { "no dead letter", test_take_that_is_not_served_is_no_dead_letter },
         { "refused", test_take_counts_as_refused_once },
         { "failures", test_failures_are_counted_by_whether_a_holder_had_the_worker },
         CU_TEST_INFO_NULL,

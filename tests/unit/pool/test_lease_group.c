@@ -93,7 +93,7 @@ static void finish_group(struct group *g)
     struct ledger_reading ledger;
 
     CU_ASSERT_TRUE(rig_end(&g->f.rig, g->pool, &ledger));
-    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead);
+    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead + ledger.moved);
     for (uint32_t i = 0; i < MEMBERS; i++)
         if (g->members[i])
             destroy_member(g, i);
@@ -377,7 +377,7 @@ static void change(struct group *g, struct pool *pool, struct pool_change_option
 /* A worker that leaves may refuse the take before the reload does. */
 static bool has_one_refused(void *context)
 {
-    return rig_dead(context, DEAD_REMOVED) + rig_dead(context, DEAD_REJECTED) == 1;
+    return rig_ledger(context).moved == 1;
 }
 
 /* Taker 2 waits for `target`, which loses `lease`: a pool of workers gets others. */
