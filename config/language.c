@@ -253,8 +253,10 @@ static const struct language_row pool_lease[] = {
     VALUE(struct lease_settings, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "30s",
           .min = 1, .max = DAY_MS,
           .help = "a lease that lasts longer is revoked, and its worker is opened again"),
-    VALUE(struct lease_settings, queue, "queue", uint32_t, WEIR_U32, .fallback = "0",
-          .max = 1000000, .help = "takers that may wait for a worker; all others are refused"),
+    VALUE(struct lease_settings, queue, "queue", uint32_t, WEIR_U32, .fallback = "50",
+          .max = 1000000,
+          .help = "takers that may wait for a worker in use; all others are refused. 0 = none; a "
+                  "taker waits for a worker that starts or comes back in any case"),
     END,
 };
 

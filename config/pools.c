@@ -437,7 +437,7 @@ static int check_lease(const struct pool_reading *at)
     if (!pool->core.lease.on)
         return WEIR_OK;
     if (!lease)
-        pool->core.lease.timeout_ms = group->core.lease.timeout_ms;
+        pool->core.lease = group->core.lease;
     if (!config_find(at->waiting->at.node, "route"))
         pool->core.route = WEIR_ROUTE_PULL;
     if (pool->core.route != WEIR_ROUTE_PULL)

@@ -43,7 +43,7 @@ static int open_one(struct external_requests *requests,
 
     if (!request)
         return WEIR_ENOMEM;
-    request->due_ns = clock_after_ms(&clock, options->timeout_ms);
+    request->due_ns = clock_after_ms(&clock, leases_timeout(options->takes, options->timeout_ms));
     request->on_answer = options->on_answer;
     request->on_answer_context = options->on_answer_context;
     lock_acquire(&requests->lock);
@@ -74,7 +74,7 @@ static int dispatch(struct runtime *runtime, struct executor *executor,
         return send_control(runtime, executor, options->to, message);
     }
     if (options->takes)
-        return leases_take(runtime, executor, options->to, message);
+        return leases_take(runtime, executor, options->to, options->timeout_ms == 0, message);
     if (options->under)
         return leases_send(runtime, executor, options->under, message);
     return send_message(runtime, executor, options->to, options->lane, message);
@@ -114,7 +114,8 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
                           uint64_t *out_reference)
 {
     /* Read first: the receiver must not take the message after the thread has given up. */
-    const uint64_t deadline_ns = clock_after_ms(&executor->clock, options->timeout_ms);
+    const uint64_t deadline_ns = clock_after_ms(
+        &executor->clock, leases_timeout(options->takes, options->timeout_ms));
     struct external_request *request;
     uint64_t reference;
     int status = open_for(runtime, options, message, &request);

@@ -71,12 +71,6 @@ bool lease_defers(struct actor *actor, struct message *message);
  * a sender that read the pool's route before a reload added leases. Takes it. */
 void lease_pass_on(struct actor *actor, struct message *message);
 
-/* Whether a worker stays as it is after such an end. */
-static inline bool lease_keeps_worker(enum lease_end end)
-{
-    return end == LEASE_DONE || end == LEASE_HOLDER_ENDED;
-}
-
 /* The member is free. Returns the TAKE, owned. */
 struct message *lease_release(struct actor *actor, struct lease *lease);
 

@@ -101,7 +101,7 @@ static void give_back(struct actor *actor, struct lease *lease, int status)
 
 void lease_grant(struct actor *actor, struct message *take)
 {
-    const struct owner *owner = place_member_of(actor);
+    struct owner *owner = place_member_of(actor);
     struct lease *lease;
     int status;
 
@@ -117,6 +117,7 @@ void lease_grant(struct actor *actor, struct message *take)
     if (!call(actor, actor->spec->behaviour->taken)) {
         owner->ops->put_back(actor->place, take);
         settle_moved(actor);
+        owner->ops->pass_on(owner, actor->executor); /* a try does not wait for the restart */
         restart_after_failure(actor, WEIR_END_CRASH);
         return;
     }
@@ -142,8 +143,8 @@ static bool has_finished(struct actor *actor)
            !waits_for_stash(actor);
 }
 
-/* The lease is over. Returns the time of the next look. A worker that is replaced for its holder, or
- * since it does not come back, has no failure that counts. */
+/* The lease is over. Returns the time of the next look. A worker that is replaced for its holder,
+ * or since it does not come back, has no failure that counts. */
 static uint64_t come_back(struct actor *actor, enum lease_end how, uint64_t now_ns, uint64_t due_ns)
 {
     struct lease *lease = lease_of(actor);

@@ -4,6 +4,7 @@
 
 #include "actor/deliver.h"
 #include "actor/find.h"
+#include "actor/place.h"
 #include "actor/router.h"
 #include "actor/runtime.h"
 
@@ -140,6 +141,16 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
     return due_ns;
 }
 
+/* A member that stays, and has no order to leave, comes back to the queue. Under the lock of the
+ * leases, before the member can take from the queue. */
+static void come_back_locked(const struct lease *lease)
+{
+    struct place *place = lease->actor->place;
+
+    if (!mailbox_is_closed(&lease->actor->mailbox))
+        place->owner->ops->comes(place, lease_keeps_worker(lease->end));
+}
+
 /* From now on the time-out bounds the way of the member back to the pool. */
 static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
 {
@@ -147,6 +158,7 @@ static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
     lease->end = end;
     lease->due_ns = due_of(lease->leases, now_ns);
     lease->leases->ended[end]++;
+    come_back_locked(lease);
     histogram_add(&lease->leases->lasted, span_ns(lease->begun_ns, now_ns));
 }
 
@@ -181,7 +193,8 @@ static void count_unserved(struct leases *leases, enum take_end end)
 
 void leases_count_unserved(struct leases *leases, int status)
 {
-    count_unserved(leases, status == WEIR_ETIMEOUT     ? TAKE_EXPIRED
+    count_unserved(leases, status == WEIR_EFULL        ? TAKE_FULL
+                           : status == WEIR_ETIMEOUT   ? TAKE_EXPIRED
                            : status == WEIR_ECANCELLED ? TAKE_CANCELLED
                                                        : TAKE_REFUSED);
 }
@@ -315,7 +328,7 @@ int leases_send(struct runtime *runtime, struct executor *executor, const struct
     return status;
 }
 
-int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool,
+int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool, bool tries,
                 struct message *take)
 {
     struct actor *actor;
@@ -327,7 +340,7 @@ int leases_take(struct runtime *runtime, struct executor *executor, weir_pid poo
     router = actor->router;
     if (!router || !leases_are_given(router->leases))
         return WEIR_EUNSUPPORTED;
-    take->public.reserved |= MESSAGE_TAKE;
+    take->public.reserved |= MESSAGE_TAKE | (tries ? MESSAGE_TRIES : 0);
     status = router->ops->take(router, executor, take);
     if (status == WEIR_EFULL)
         count_unserved(router->leases, TAKE_FULL);

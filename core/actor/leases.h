@@ -54,6 +54,12 @@ struct lease {
     bool is_over;         /* seen by the member */
 };
 
+/* Whether a worker stays as it is after such an end. */
+static inline bool lease_keeps_worker(enum lease_end end)
+{
+    return end == LEASE_DONE || end == LEASE_HOLDER_ENDED;
+}
+
 /* `depth`: of their pool. */
 void leases_init(struct leases *leases, uint32_t depth);
 void leases_finish(struct leases *leases);
@@ -88,8 +94,8 @@ void leases_count_failure(struct leases *leases, bool is_leased);
 /* Counts a TAKE that ends without a lease, since its taker gets `status`. */
 void leases_count_unserved(struct leases *leases, int status);
 
-/* Ends the lease if its time-out has passed. True: it is over, as in `out_end`, and the member is to
- * be free until `out_due_ns`; false: it is open, until `out_due_ns` at the latest. */
+/* Ends the lease if its time-out has passed. True: it is over, as in `out_end`, and the member is
+ * to be free until `out_due_ns`; false: it is open, until `out_due_ns` at the latest. */
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
                  uint64_t *out_due_ns);
 
@@ -107,9 +113,16 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
 int leases_send(struct runtime *runtime, struct executor *executor, const struct weir_lease *lease,
                 struct message *message);
 
-/* Sends a TAKE to a pool. Takes it on 0; otherwise as weir_take. */
-int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool,
+/* Sends a TAKE to a pool; `tries`: it does not wait for a worker in use. Takes it on 0; otherwise
+ * as weir_take. */
+int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool, bool tries,
                 struct message *take);
+
+/* The time-out of a request: a take with the time-out 0 is a try, and gets its answer at once. */
+static inline uint64_t leases_timeout(bool takes, uint64_t timeout_ms)
+{
+    return takes && timeout_ms == 0 ? WEIR_FOR_EVER : timeout_ms;
+}
 
 /* The answer to a TAKE reaches no taker: returns the lease in it, if there is one. */
 void leases_return_unwanted(struct runtime *runtime, struct executor *executor,

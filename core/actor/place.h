@@ -101,8 +101,8 @@ struct place {
     /* the lock of the shared queue */
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
     struct list pulling;
-    struct pull_queue *called_by; /* woken for a message there, and has not come yet; NULL: not */
-    struct pull_queue *opens_for; /* opens for a message there, and has not come yet; NULL: not */
+    struct pull_queue *called_by; /* woken for a message there, or on its way back; NULL: not */
+    struct pull_queue *opens_for; /* opens, and has not come there yet; NULL: not */
 
     struct child *child;                 /* const: of another actor; NULL: no child */
     _Atomic(struct children *) children; /* owner writes, once: children.h; NULL: it had none */

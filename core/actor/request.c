@@ -85,7 +85,8 @@ static int dispatch(struct actor *actor, const struct request_options *options,
         return send_control(actor->runtime, actor->executor, options->to, message);
     }
     if (options->takes)
-        return leases_take(actor->runtime, actor->executor, options->to, message);
+        return leases_take(actor->runtime, actor->executor, options->to, options->timeout_ms == 0,
+                           message);
     if (options->under)
         return leases_send(actor->runtime, actor->executor, options->under, message);
     return send_message(actor->runtime, actor->executor, options->to, options->lane, message);
@@ -107,7 +108,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     if (!options->inspects && !options->under)
         askers_note(actor, options->to);
     reference = entry->reference;
-    due_ns = deadline(actor, options->timeout_ms);
+    due_ns = deadline(actor, leases_timeout(options->takes, options->timeout_ms));
     deadlines_set(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending), due_ns);
     entry->status = WEIR_ETIMEOUT;
     entry->then = options->then;

@@ -70,8 +70,8 @@ void settle_outside_ledger(struct actor *actor, struct message *message, int sta
 void settle_stray(struct runtime *runtime, struct executor *executor, struct message *message,
                   enum dead_reason reason, int status, uint64_t record);
 
-/* A TAKE of the shared queue that ends without a lease. It is no message of the user, and so no dead
- * letter: its taker gets `status`, and it counts as moved. */
+/* A TAKE of the shared queue that ends without a lease. It is no message of the user, and so no
+ * dead letter: its taker gets `status`, and it counts as moved. */
 void settle_take(struct actor *actor, struct message *take, int status);
 
 /* A message emitted at an unbound output: freed, and counted as done. */

@@ -43,6 +43,7 @@ enum message_flags {
     MESSAGE_WEIGHED = 1u << 7,   /* its bytes count in the mailbox where it waits */
     MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
     MESSAGE_LABELLED = 1u << 11, /* the end of its block is a label: message.h */
+    MESSAGE_TRIES = 1u << 12,    /* a TAKE that does not wait for a worker in use */
     MESSAGE_TASK = 1u << 14,     /* a submitted task, which may wait packed: packed.h */
     MESSAGE_PACKED = 1u << 15,   /* a packed task: only a mailbox has one */
     MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */

@@ -4,6 +4,7 @@
 #include "pool/elastic.h"
 #include "pool/pulling.h"
 #include "pool/route_ops.h"
+#include "pool/takers.h"
 #include "pool/unwanted.h"
 
 bool lease_group_takes(const struct pool *pool, const struct message *message)
@@ -60,12 +61,56 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
     return false;
 }
 
-/* A taker does not count as waiting once a worker was woken to serve it. */
-static bool has_room_locked(const struct pull_queue *pull)
+static uint64_t less(uint64_t number, uint64_t by)
 {
-    uint64_t called = atomic_load_explicit(&pull->called, memory_order_relaxed);
+    return number > by ? number - by : 0;
+}
 
-    return pull->messages.count < pull->limit + called;
+/* Workers of the members that are not in use, and that no taker of their own pool waits for. */
+static uint64_t count_unused(const struct members *members, bool at_once)
+{
+    uint64_t unused = 0;
+
+    for (uint32_t i = 0; i < members->count; i++) {
+        struct pool *pool = members->members[i].pool;
+
+        if (!pool)
+            continue;
+        lock_acquire(&pool->pull.lock);
+        unused += less(takers_unused_locked(pool, at_once), pool->pull.messages.count);
+        lock_release(&pool->pull.lock);
+    }
+    return unused;
+}
+
+/* Takers for which there is a worker that is not in use. The lock of the group's queue is held. */
+static uint64_t unused_locked(const struct pool *group, bool at_once)
+{
+    /* [P1] pairs with members_publish. */
+    const struct members *members = atomic_load_explicit(&group->members, memory_order_acquire);
+
+    return takers_unused_locked(group, at_once) + count_unused(members, at_once);
+}
+
+/* A taker does not count as waiting while a worker comes to serve it. */
+static bool has_room_locked(const struct pool *group, bool tries)
+{
+    const struct pull_queue *pull = &group->pull;
+    uint64_t limit = tries ? 0 : pull->limit;
+
+    return pull->messages.count < limit ||
+           pull->messages.count < limit + unused_locked(group, tries);
+}
+
+/* Answers tries for which no worker comes any more. */
+static void drop_tries(struct pool *group, struct executor *executor)
+{
+    struct message_list tries;
+
+    lock_acquire(&group->pull.lock);
+    tries = takers_take_tries_locked(group, unused_locked(group, true));
+    lock_release(&group->pull.lock);
+    takers_refuse_tries(group, executor, &tries);
 }
 
 /* --- growth ----------------------------------------------------------------------------------- */
@@ -116,11 +161,6 @@ static void ask_to_grow(struct pool *group, struct executor *executor, uint64_t 
         elastic_notice(able, executor);
     else
         ask_all(members, executor);
-}
-
-static uint64_t less(uint64_t number, uint64_t by)
-{
-    return number > by ? number - by : 0;
 }
 
 /* The workers of the pool that come for takers of the group: they open, or were woken. */
@@ -206,11 +246,13 @@ void lease_group_grown_locked(struct pool *pool, const struct group_growth *grow
 
         if (marked == growth->planned)
             break;
-        if (place->opened || place->opens_for || actor_state(place->actor) != ACTOR_STARTING)
+        if (place->opened || place->opens_for != &pool->pull ||
+            actor_state(place->actor) != ACTOR_STARTING)
             continue;
         place->opens_for = queue;
         marked++;
     }
+    atomic_fetch_sub_explicit(&pool->pull.opening, marked, memory_order_relaxed);
     lock_release(&pool->pull.lock);
     atomic_fetch_sub_explicit(&queue->opening, growth->planned - marked, memory_order_relaxed);
     lock_release(&queue->lock);
@@ -279,7 +321,7 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
                      uint32_t first)
 {
     struct pull_queue *pull = &group->pull;
-    bool woke = false;
+    bool woke = false, covered;
     uint64_t turn;
     int status = 0;
 
@@ -290,15 +332,17 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
         status = WEIR_EUNSUPPORTED; /* since the taker looked */
     else if (!is_open(atomic_load_explicit(&group->members, memory_order_acquire))) /* [P1] */
         status = WEIR_EFULL;
-    else if (!(woke = wake_one_locked(group, executor, first)) && !has_room_locked(pull))
+    else if (!(woke = wake_one_locked(group, executor, first)) &&
+             !has_room_locked(group, take->public.reserved & MESSAGE_TRIES))
         status = WEIR_EFULL;
     if (status == 0) {
         take->public.reserved |= MESSAGE_GROUPED;
         pulling_append_locked(group, executor, take);
     }
     turn = pull->admitted;
+    covered = status == 0 && pull->messages.count <= unused_locked(group, true);
     lock_release(&pull->lock);
-    if (!woke)
+    if (!covered)
         ask_to_grow(group, executor, turn, status == 0);
     return status;
 }
@@ -334,7 +378,9 @@ static void wake_if_waiting(struct pool *group, struct executor *executor)
 /* Wakes a worker that sleeps if takers wait. */
 static void wake(struct pool *group, struct executor *executor)
 {
-    /* Relaxed: as in pulling_pass_on. */
+    /* Relaxed, both: as in pulling_pass_on. */
+    if (atomic_load_explicit(&group->pull.tries, memory_order_relaxed) > 0)
+        drop_tries(group, executor);
     if (atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) > 0)
         wake_if_waiting(group, executor);
 }

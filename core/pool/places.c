@@ -17,6 +17,7 @@
 #include "pool/route.h"
 #include "pool/route_ops.h"
 #include "pool/settings.h"
+#include "pool/takers.h"
 
 void pool_place_publish_locked(struct pool *pool, struct place *place)
 {
@@ -256,6 +257,7 @@ const struct owner_ops pool_owner_ops = {
     .take_spec = take_spec,
     .take = pulling_take,
     .awake = pulling_awake,
+    .comes = takers_come,
     .put_back = lease_group_put_back,
     .keeps = pulling_keeps,
     .discard = discard,

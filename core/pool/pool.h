@@ -60,10 +60,13 @@ struct pull_queue {
     uint64_t changes;       /* lock: wanted_changes when the queue was last scanned */
     bool spoils;            /* lock: since it was empty it got messages that may become unwanted */
     bool beats;             /* lock: the pool's actor is to look for them */
-    /* places that were woken for a message, and did not come yet; added under the lock */
+    /* places that were woken for a message, or whose lease was returned, and did not come yet;
+     * added under the lock */
     _Atomic uint32_t called;
-    /* of a group: places that open for a message, and did not come yet; added under the lock */
+    /* places that open, of a group: for a message, and did not come yet; added under the lock */
     _Atomic uint32_t opening;
+    uint32_t growth;           /* lock: workers that the pool may start by itself */
+    _Atomic uint32_t tries;    /* lock writes: takes in it that are tries */
     struct list idle;          /* lock: places whose workers sleep since the queue is empty */
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
 };

@@ -8,7 +8,9 @@
 #include "actor/wanted.h"
 #include "pool/elastic.h"
 #include "pool/pool.h"
+#include "pool/pull_queue.h"
 #include "pool/route_ops.h"
+#include "pool/takers.h"
 
 void pulling_init(struct pull_queue *pull, uint32_t depth)
 {
@@ -24,12 +26,6 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
     while ((message = message_list_take(&pull->messages)))
         message_destroy(&executor->cache, message);
     lock_finish(&pull->lock);
-}
-
-void pulling_set_waiting_locked(struct pool *pool)
-{
-    /* Relaxed: a hint whether the lock is worth taking; see pulling_pass_on. */
-    atomic_store_explicit(&pool->owner.waiting, pool->pull.messages.count, memory_order_relaxed);
 }
 
 /* --- idle workers ---------------------------------------------------------------------------- */
@@ -121,6 +117,9 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 {
     struct pull_queue *pull = &pool->pull;
 
+    /* Relaxed: the member for which a try came ends a turn after it. */
+    if (atomic_load_explicit(&pull->tries, memory_order_relaxed) > 0)
+        takers_drop_tries(pool, executor);
     /* Relaxed: a member that was woken for a message and cannot take it sees that message, and the
      * members that slept then, by the lock and the signal. */
     if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0 ||
@@ -137,7 +136,7 @@ void pulling_pass_on(struct pool *pool, struct executor *executor)
 /* Whether the byte limit has room for the message. */
 static int weigh_locked(const struct pull_queue *pull, const struct message *message)
 {
-    uint64_t size = pulling_weight(message);
+    uint64_t size = pull_size_of(message);
 
     if (size > pull->bytes_limit_each)
         return WEIR_EINVALID;
@@ -145,41 +144,27 @@ static int weigh_locked(const struct pull_queue *pull, const struct message *mes
                                                                                      : 0;
 }
 
-/* Takers for free members, and takers that may wait. */
-static uint64_t room_for_takers_locked(const struct pull_queue *pull)
-{
-    uint64_t served = atomic_load_explicit(&pull->called, memory_order_relaxed) +
-                      atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
-    uint64_t limit = pull->limit + served;
-
-    return pull->messages.count < limit ? limit - pull->messages.count : 0;
-}
-
 /* The number of messages for which there is room, whatever their bytes. */
-static uint64_t room_locked(const struct pull_queue *pull)
+static uint64_t room_locked(const struct pool *pool, bool tries)
 {
+    const struct pull_queue *pull = &pool->pull;
+
     if (pull->leases)
-        return room_for_takers_locked(pull);
+        return takers_room_locked(pool, tries);
     if (pull->limit == PULLING_UNBUFFERED) /* each message wakes one that sleeps */
         return atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
     return pull->messages.count < pull->limit ? pull->limit - pull->messages.count : 0;
 }
 
 /* Whether the queue has room for the message. */
-static int has_room_locked(const struct pull_queue *pull, const struct message *message)
+static int has_room_locked(const struct pool *pool, const struct message *message)
 {
-    int status = pull->closed ? WEIR_ECLOSED : weigh_locked(pull, message);
+    int status = pool->pull.closed ? WEIR_ECLOSED : weigh_locked(&pool->pull, message);
+    bool tries = message->public.reserved & MESSAGE_TRIES;
 
-    if (status == 0 && atomic_load_explicit(&pull->stopped, memory_order_relaxed))
+    if (status == 0 && atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed))
         return WEIR_EFULL;
-    return status == 0 && room_locked(pull) == 0 ? WEIR_EFULL : status;
-}
-
-void pulling_note_due_locked(struct pull_queue *pull, const struct message *message)
-{
-    pull->spoils |= wanted_may_end(message);
-    if (message->public.kind == WEIR_REQUEST && message->deadline_ns < pull->wanted_due_ns)
-        pull->wanted_due_ns = message->deadline_ns;
+    return status == 0 && room_locked(pool, tries) == 0 ? WEIR_EFULL : status;
 }
 
 /* The pool's actor looks for unwanted messages as long as any may come. */
@@ -199,11 +184,11 @@ void pulling_append_locked(struct pool *pool, struct executor *executor, struct 
     /* Takers of a queue and of its group are compared; a thread from outside reads the clock. */
     message->queued_ns = pull->leases ? executor_time(executor) : executor->now_ns;
     message_list_append(&pull->messages, message);
-    pulling_note_due_locked(pull, message);
+    pull_note_due_locked(pull, message);
     ask_for_beat_locked(pool, executor);
     pull->admitted++;
-    pull->bytes += pulling_weight(message);
-    pulling_set_waiting_locked(pool);
+    pull_count_locked(pull, message, true);
+    pull_set_waiting_locked(pool);
 }
 
 static void append_locked(struct pool *pool, struct executor *executor, struct message *message)
@@ -211,7 +196,9 @@ static void append_locked(struct pool *pool, struct executor *executor, struct m
     struct pull_queue *pull = &pool->pull;
 
     pulling_append_locked(pool, executor, message);
-    if (!wake_one_locked(pull, executor) && pool_senses(pool))
+    /* Also when it does not sleep: a member that was returned serves this message. */
+    if (!wake_one_locked(pull, executor) && pool_senses(pool) &&
+        (!pull->leases || pull->messages.count > takers_unused_locked(pool, true)))
         elastic_notice(pool, executor);
 }
 
@@ -228,7 +215,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
     else if ((message->public.reserved & MESSAGE_TAKE) && !pull->leases)
         status = WEIR_EUNSUPPORTED; /* since the taker looked */
     else
-        status = has_room_locked(pull, message);
+        status = has_room_locked(pool, message);
     if (status == 0)
         append_locked(pool, executor, message);
     lock_release(&pull->lock);
@@ -265,8 +252,8 @@ static struct message *take_first_locked(struct pool *pool, struct pool *group)
     struct message *message = message_list_take(&from->pull.messages);
 
     if (message) {
-        from->pull.bytes -= pulling_weight(message);
-        pulling_set_waiting_locked(from);
+        pull_count_locked(&from->pull, message, false);
+        pull_set_waiting_locked(from);
     }
     return message;
 }
@@ -313,10 +300,10 @@ struct message *pulling_take(struct actor *actor)
 void pulling_prepend_locked(struct pool *pool, struct message *message)
 {
     message_list_prepend(&pool->pull.messages, message);
-    pulling_note_due_locked(&pool->pull, message);
+    pull_note_due_locked(&pool->pull, message);
     pool->pull.admitted++;
-    pool->pull.bytes += pulling_weight(message);
-    pulling_set_waiting_locked(pool);
+    pull_count_locked(&pool->pull, message, true);
+    pull_set_waiting_locked(pool);
 }
 
 void pulling_put_back(struct place *place, struct message *message)
@@ -357,7 +344,7 @@ uint64_t pulling_room(struct pool *pool)
 
     lock_acquire(&pull->lock);
     if (!pull->closed && !pulling_has_stopped(pool) && pull->bytes < pull->bytes_limit)
-        room = room_locked(pull);
+        room = room_locked(pool, false);
     lock_release(&pull->lock);
     return room;
 }
@@ -385,6 +372,8 @@ void pulling_set_bounds_locked(struct pool *pool)
     lock_acquire(&pull->lock);
     pull->leases = pool->settings.lease.on;
     pull->limit = limit_of(pool);
+    pull->growth = pool->settings.size_max > pool->target ? pool->settings.size_max - pool->target
+                                                          : 0;
     pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
                                                           : UINT64_MAX;
     if (!pool->settings.mailbox_bytes ||
@@ -437,8 +426,9 @@ static struct message *take_left_locked(struct pool *pool)
 
     lock_acquire(&pull->lock);
     message = message_list_take(&pull->messages);
-    pull->bytes -= message ? pulling_weight(message) : 0;
-    pulling_set_waiting_locked(pool);
+    if (message)
+        pull_count_locked(pull, message, false);
+    pull_set_waiting_locked(pool);
     lock_release(&pull->lock);
     if (message)
         pulling_count_left_locked(pool, message);
@@ -462,19 +452,11 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
     settle_stray(pool->runtime, executor, message, reason, status, record);
 }
 
-/* A TAKE that ends without a lease, after it was counted as left. Takes it. */
-static void refuse_take(struct pool *pool, struct executor *executor, struct message *take,
-                        int status)
-{
-    leases_count_unserved(&pool->leases, status);
-    settle_stray(pool->runtime, executor, take, DEAD_REMOVED, status, 0);
-}
-
 void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,
                          enum dead_reason reason, int status)
 {
     if (message->public.reserved & MESSAGE_TAKE)
-        refuse_take(pool, executor, message, status);
+        takers_refuse(pool, executor, message, status);
     else
         settle_queued(pool, executor, message, reason, status);
 }

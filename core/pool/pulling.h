@@ -35,19 +35,10 @@ void pulling_put_back(struct place *place, struct message *message);
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message);
 void pulling_prepend_locked(struct pool *pool, struct message *message);
 
-/* The bytes that count. The payload of a TAKE is core's. */
-static inline uint64_t pulling_weight(const struct message *message)
-{
-    return message->public.reserved & MESSAGE_TAKE ? 0 : message->public.size;
-}
-
 /* Counts a message that no member took. A TAKE is no message of the user: it counts as moved.
  * pool->lock is held. */
 void pulling_count_left_locked(struct pool *pool, const struct message *message);
 
-/* Parts of these, for unwanted.h. pool->pull.lock is held. */
-void pulling_set_waiting_locked(struct pool *pool); /* after each change of the queue */
-void pulling_note_due_locked(struct pull_queue *pull, const struct message *message);
 /* Settles a message of the queue that no member took, after it was counted. Takes it. Without the
  * lock. */
 void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,

@@ -16,6 +16,7 @@
 #include "pool/rendezvous.h"
 #include "pool/route_ops.h"
 #include "pool/settings.h"
+#include "pool/takers.h"
 
 /* --- making --------------------------------------------------------------------------------- */
 
@@ -149,6 +150,8 @@ void resize_begin_locked(struct list *places, struct dispatcher *opener, struct 
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         place->opener = opener;
+        if (pool_of_place(place)->settings.lease.on)
+            takers_come(place, false);
         actor_begin(place->actor, executor);
     }
 }

@@ -10,6 +10,7 @@
 #include "pool/pulling.h"
 #include "pool/rendezvous.h"
 #include "pool/route_ops.h"
+#include "pool/takers.h"
 #include "pool/unwanted.h"
 
 #define UNLIMITED_ROOM 64

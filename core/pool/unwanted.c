@@ -3,6 +3,7 @@
 #include "actor/request.h"
 #include "actor/wanted.h"
 #include "pool/pool.h"
+#include "pool/pull_queue.h"
 #include "pool/pulling.h"
 
 /* Takes messages out of the queue: all takers, or all that are not wanted any more. */
@@ -21,13 +22,13 @@ static struct message_list take_out_locked(struct pool *pool, struct executor *e
         bool goes = all_takers ? is_taker : wanted_status_of(pool->runtime, executor, message) != 0;
 
         if (goes)
-            pull->bytes -= pulling_weight(message);
+            pull_count_locked(pull, message, false);
         else
-            pulling_note_due_locked(pull, message);
+            pull_note_due_locked(pull, message);
         message_list_append(goes ? &out : &stay, message);
     }
     pull->messages = stay;
-    pulling_set_waiting_locked(pool);
+    pull_set_waiting_locked(pool);
     return out;
 }
 

@@ -17,9 +17,11 @@
 
 /*
  * Requests a worker of `pool`. Returns 0, and `then` gets the answer: weir_lease_of(reply), or the
- * reason why there is none: WEIR_ETIMEOUT, WEIR_ECLOSED, ... `timeout_ms` bounds the wait.
- * WEIR_EFULL: no worker is free, and the queue has no room. WEIR_EUNSUPPORTED: the pool gives no
- * leases; that is also the answer when a reload takes `lease` away while the taker waits.
+ * reason why there is none: WEIR_ETIMEOUT, WEIR_ECLOSED, ... `timeout_ms` bounds the wait; 0 = it
+ * does not wait for a worker in use. WEIR_EFULL, at once: all workers are in use, and the queue has
+ * no room. A worker that starts, or that comes back after a return, is not in use; with the
+ * time-out 0 one that starts counts as in use. WEIR_EUNSUPPORTED: the pool gives no leases; that is
+ * also the answer when a reload takes `lease` away while the taker waits.
  * Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
  */
 static inline int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,

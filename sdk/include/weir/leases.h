@@ -21,8 +21,9 @@ extern "C" {
 #endif
 
 /*
- * Takes a worker, and waits for one up to `timeout_ms`. WEIR_ETIMEOUT. WEIR_EFULL: no worker is
- * free, and the pool's queue of takers has no room. WEIR_EUNSUPPORTED: the pool gives no leases.
+ * Takes a worker, and waits for one up to `timeout_ms`; 0 = tries once: WEIR_EFULL unless a worker
+ * is free or on its way back after a return. WEIR_ETIMEOUT. WEIR_EFULL: all workers are in use, and
+ * the pool's queue of takers has no room. WEIR_EUNSUPPORTED: the pool gives no leases.
  * WEIR_ECLOSED, WEIR_EUNKNOWN, WEIR_ENOMEM. WEIR_EDEADLK: in a callback.
  */
 WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint64_t timeout_ms,

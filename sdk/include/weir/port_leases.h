@@ -20,9 +20,9 @@
 #include "port_tasks.h"
 
 /*
- * Takes a worker, and waits for one up to `timeout_ms`; a wait goes on while `close` runs, and ends
- * with WEIR_ECLOSED and without a lease then. Otherwise as weir_take: WEIR_ETIMEOUT, WEIR_EFULL,
- * WEIR_EUNSUPPORTED, WEIR_EUNKNOWN, WEIR_EDEADLK, WEIR_ENOMEM.
+ * Takes a worker, and waits for one up to `timeout_ms`; 0 = tries once. A wait goes on while
+ * `close` runs, and ends with WEIR_ECLOSED and without a lease then. Otherwise as weir_take:
+ * WEIR_ETIMEOUT, WEIR_EFULL, WEIR_EUNSUPPORTED, WEIR_EUNKNOWN, WEIR_EDEADLK, WEIR_ENOMEM.
  */
 static inline int weir_port_take(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
                                  struct weir_lease *out)

@@ -203,7 +203,9 @@ struct weir_pool_options {
      * chooses: WEIR_ROUTE_ROUND_ROBIN, WEIR_ROUTE_LEAST_LOADED or WEIR_ROUTE_RANDOM. Its members
      * are pools of workers and give leases, too; one with `lease` 0 has its parent's time-out. */
     uint32_t lease;
-    uint32_t lease_queue;      /* takers that may wait; 0 = none */
+    /* Takers that may wait for a worker in use; 0 = none. A taker waits for a worker that starts or
+     * comes back in any case. WEIR_POOL_OPTIONS has 50. */
+    uint32_t lease_queue;
     uint64_t lease_timeout_ms; /* a lease that lasts longer is revoked; 0 = 30 s, WEIR_FOR_EVER */
     uint32_t min_ready;        /* workers that must be open for weir_runtime_wait_open to return 0,
                                 * if there are so many; 0 = all; or WEIR_MIN_READY_NONE */
@@ -213,8 +215,8 @@ struct weir_pool_options {
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
-            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0                                                                                \
+            NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    \
+            50, 0, 0, 0                                                                            \
     }
 
 /* Options of an actor or a source. Initialise them with WEIR_ACTOR_OPTIONS. 0 and NULL have the

@@ -18,6 +18,8 @@
 #define ROUNDS 150u
 #define USES 3u
 #define RESIZES 100u
+#define WORKERS 4u
+#define MANY 200u
 
 struct fixture {
     struct hand hand;
@@ -204,6 +206,104 @@ static void test_lease_comes_with_the_answer_of_a_request(void)
     finish(&f);
 }
 
+/* --- who has room ----------------------------------------------------------------------------- */
+
+/* promise P33: right after a return the next take succeeds when nobody waits. */
+static void test_take_after_a_return_has_room_without_a_queue(void)
+{
+    struct weir_lease lease;
+    struct fixture f;
+
+    begin(&f, 1, 0);
+    for (uint32_t i = 0; i < MANY; i++) {
+        CU_ASSERT_EQUAL(
+            weir_runtime_take(f.hand.runtime, f.pool, i % 2 ? wait_limit_ms() : 0, &lease), 0);
+        CU_ASSERT_EQUAL(weir_runtime_return(f.hand.runtime, &lease, WEIR_DONE), 0);
+    }
+    /* A worker that is opened again after a failure starts for the next taker. */
+    CU_ASSERT_EQUAL(take(&f, &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_return(f.hand.runtime, &lease, WEIR_FAIL), 0);
+    CU_ASSERT_EQUAL(take(&f, &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, wait_limit_ms(), &lease), WEIR_EFULL);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    finish(&f);
+}
+
+/* promise P33: the time-out 0 tries once, with any queue. */
+static void test_take_with_time_out_0_tries_once(void)
+{
+    struct weir_lease leases[WORKERS], other;
+    struct fixture f;
+
+    begin(&f, WORKERS, 50);
+    for (uint32_t round = 0; round < MANY; round++) {
+        for (uint32_t i = 0; i < WORKERS; i++)
+            CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 0, &leases[i]), 0);
+        CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 0, &other), WEIR_EFULL);
+        for (uint32_t i = 0; i < WORKERS; i++)
+            CU_ASSERT_EQUAL(give_back(&f, &leases[i]), 0);
+    }
+    CU_ASSERT_EQUAL(hand_stats(&f.hand, f.pool).refused, MANY);
+    finish(&f);
+}
+
+static int add_growing(struct fixture *f, weir_pid parent, const char *path, weir_pid *out_pool)
+{
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+
+    options.path = path;
+    options.parent = parent;
+    options.behaviour = &behaviour;
+    options.settings = f;
+    options.workers = 0;
+    options.workers_max = 1;
+    options.scale = WEIR_SCALE_ON_DEMAND;
+    options.lease = 1;
+    options.lease_queue = 0;
+    return weir_runtime_add_pool(f->hand.runtime, &options, out_pool);
+}
+
+/* promise P33: a take waits for the worker that starts for it, without a queue. */
+static void test_take_waits_for_the_worker_that_starts_for_it(void)
+{
+    struct weir_lease first, second, third;
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    weir_pid single, members[2];
+    struct fixture f;
+
+    begin(&f, 1, 0);
+    CU_ASSERT_EQUAL_FATAL(add_growing(&f, 0, "single", &single), 0);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, single, wait_limit_ms(), &first), 0);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, single, wait_limit_ms(), &second),
+                    WEIR_EFULL);
+    options.path = "grown";
+    options.workers = 0;
+    options.route = WEIR_ROUTE_LEAST_LOADED;
+    options.lease = 1;
+    options.lease_queue = 0;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(f.hand.runtime, &options, &f.pool), 0);
+    CU_ASSERT_EQUAL_FATAL(add_growing(&f, f.pool, "grown/a", &members[0]), 0);
+    CU_ASSERT_EQUAL_FATAL(add_growing(&f, f.pool, "grown/b", &members[1]), 0);
+    CU_ASSERT_EQUAL(take(&f, &second), 0);
+    CU_ASSERT_EQUAL(take(&f, &third), 0);
+    CU_ASSERT_NOT_EQUAL(second.pool, third.pool);
+    CU_ASSERT_EQUAL(weir_runtime_return(f.hand.runtime, &third, WEIR_DONE), 0);
+    CU_ASSERT_EQUAL(take(&f, &third), 0); /* of a group, too */
+    CU_ASSERT_EQUAL(weir_runtime_return(f.hand.runtime, &third, WEIR_DONE), 0);
+    CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 0, &third), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &first), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &second), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &third), 0);
+    finish(&f);
+}
+
+static void test_queue_has_room_for_fifty_by_default(void)
+{
+    const struct weir_pool_options options = WEIR_POOL_OPTIONS;
+
+    CU_ASSERT_EQUAL(options.lease_queue, 50);
+}
+
 /* --- groups ----------------------------------------------------------------------------------- */
 
 static int add_to(struct fixture *f, weir_pid group, const char *path, uint32_t lease,
@@ -368,6 +468,10 @@ int main(void)
         { "alone", test_thread_uses_a_worker_alone },
         { "given up", test_take_that_is_given_up_holds_no_worker },
         { "request", test_lease_comes_with_the_answer_of_a_request },
+        { "after a return", test_take_after_a_return_has_room_without_a_queue },
+        { "tries", test_take_with_time_out_0_tries_once },
+        { "starts", test_take_waits_for_the_worker_that_starts_for_it },
+        { "default", test_queue_has_room_for_fifty_by_default },
         { "group", test_taker_of_a_group_gets_a_worker_of_any_pool },
         { "time-out of a group", test_member_of_a_group_has_the_time_out_of_the_group },
         { "pools of a group", test_group_has_pools_of_workers_that_give_leases },

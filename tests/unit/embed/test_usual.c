@@ -53,6 +53,7 @@ static void test_defaults_are_those_of_the_tables(void)
     const struct language_row *scale = language_find(language_pool, "scale")->rows;
     const struct language_row *lease = language_find(language_pool, "lease")->rows;
     const struct language_row *log = language_find(language_host, "log")->rows;
+    const struct weir_pool_options pool = WEIR_POOL_OPTIONS;
     uint64_t timeout_ms = 0;
 
     CU_ASSERT_EQUAL(usual_limit(0), strtoul(fallback(language_pool, "mailbox"), NULL, 10));
@@ -67,7 +68,7 @@ static void test_defaults_are_those_of_the_tables(void)
     CU_ASSERT_EQUAL(USUAL_SCALE_IDLE_MS, timeout_ms);
     CU_ASSERT_EQUAL(text_parse_duration(fallback(lease, "timeout"), &timeout_ms), TEXT_OK);
     CU_ASSERT_EQUAL(usual_lease_timeout_ms(0), timeout_ms);
-    CU_ASSERT_STRING_EQUAL(fallback(lease, "queue"), "0"); /* as `lease_queue` */
+    CU_ASSERT_EQUAL(strtoul(fallback(lease, "queue"), NULL, 10), pool.lease_queue);
     CU_ASSERT_EQUAL(text_parse_duration(
                         fallback(language_find(language_output, "rate")->rows, "per"), &timeout_ms),
                     TEXT_OK);

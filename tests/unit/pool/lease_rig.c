@@ -27,17 +27,28 @@ static void taken(struct weir_self *self, void *state, void *context,
     atomic_store(&slot->answer, reply->status);
 }
 
-int take(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+static int take_within(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message, uint64_t timeout_ms)
 {
     struct fixture *f = probe->context;
     struct slot *slot = slot_of(probe, message);
-    uint64_t timeout_ms = probe_order(message)->argument / SLOTS;
-    int status = weir_take(self, f->target, timeout_ms ? timeout_ms : FOR_LONG_MS, taken, slot,
-                           &slot->reference);
+    int status = weir_take(self, f->target, timeout_ms, taken, slot, &slot->reference);
 
     if (status != 0)
         atomic_store(&slot->answer, status);
     return WEIR_DONE;
+}
+
+int take(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    uint64_t timeout_ms = probe_order(message)->argument / SLOTS;
+
+    return take_within(self, probe, message, timeout_ms ? timeout_ms : FOR_LONG_MS);
+}
+
+int try_to_take(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    return take_within(self, probe, message, 0);
 }
 
 int give_up(struct weir_self *self, struct probe *probe, const struct weir_message *message)

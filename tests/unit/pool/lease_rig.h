@@ -48,7 +48,8 @@ void finish(struct fixture *f);
 
 /* --- acts of holders: `argument` is the number of the slot ------------------------------------ */
 
-probe_act take; /* plus SLOTS times the time-out in milliseconds; 0 = a long one */
+probe_act take;        /* plus SLOTS times the time-out in milliseconds; 0 = a long one */
+probe_act try_to_take; /* with the time-out 0 */
 probe_act give_up;
 /* As give_up, after it has waited at the gate: an answer that came meanwhile is not seen yet. */
 probe_act wait_and_give_up;

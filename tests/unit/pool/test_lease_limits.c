@@ -1,9 +1,10 @@
 /*
  * Goal: the limits of a pool that gives leases are those in force: a renewal after a reload has the
- * new time-out, and takes have no bytes.
+ * new time-out, a try does not wait, and takes have no bytes.
  *
  * Method: holders of lease_rig.h, with a clock that the test moves.
  */
+#include "face/lease_figures.h"
 #include "unit/host/suite.h"
 #include "unit/pool/lease_rig.h"
 
@@ -63,10 +64,43 @@ static void test_takes_weigh_nothing(void)
     finish(&f);
 }
 
+static int fails_once(struct weir_self *self, struct probe *probe)
+{
+    (void)self;
+    return atomic_load(&probe->taken) == 1 ? WEIR_FAIL : 0;
+}
+
+/* promise P33: a try ends when the worker that was called for it does not serve it. */
+static void test_try_ends_with_the_member_that_does_not_serve_it(void)
+{
+    struct pool_leases figures;
+    struct fixture f;
+
+    begin(&f, 1, 4);
+    act(&f, 0, try_to_take);
+    CU_ASSERT_TRUE(answered(&f, 0, 0));
+    act(&f, 1, try_to_take);
+    CU_ASSERT_TRUE(answered(&f, 1, WEIR_EFULL));
+    CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);
+    CU_ASSERT_TRUE(counts(&f, &f.member->returned, 1));
+    atomic_store(&f.member->taken, 0);
+    f.member->takes = fails_once;
+    act(&f, 2, try_to_take);
+    CU_ASSERT_TRUE(answered(&f, 2, WEIR_EFULL));
+    CU_ASSERT_TRUE(takes(&f, 3));
+    pool_look_at_leases(f.pool, &figures);
+    CU_ASSERT_EQUAL(figures.unserved[TAKE_FULL], 2);
+    CU_ASSERT_EQUAL(figures.unserved[TAKE_EXPIRED], 0);
+    CU_ASSERT_EQUAL(figures.waiting, 0);
+    CU_ASSERT_EQUAL(f.pool->pull.tries, 0);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "renewal", test_renewal_has_the_time_out_of_the_last_reload },
+        { "try", test_try_ends_with_the_member_that_does_not_serve_it },
         { "bytes", test_takes_weigh_nothing },
         CU_TEST_INFO_NULL,
     };

@@ -69,8 +69,7 @@ static void use_and_return(struct fixture *f, size_t row, probe_act *how)
     act(f, 0, how);
 }
 
-/* Lets time pass until the taker is served: the worker learns of the end of its holder by a message.
- */
+/* Lets time pass until the taker is served: the worker learns of its holder's end by a message. */
 static bool takes_in_time(struct fixture *f, uint32_t slot)
 {
     act(f, slot, take);

@@ -1,0 +1,31 @@
+#include "pool/pull_queue.h"
+
+#include "actor/wanted.h"
+
+void pull_set_waiting_locked(struct pool *pool)
+{
+    /* Relaxed: a hint whether the lock is worth taking; see pulling_pass_on. */
+    atomic_store_explicit(&pool->owner.waiting, pool->pull.messages.count, memory_order_relaxed);
+}
+
+uint64_t pull_size_of(const struct message *message)
+{
+    return message->public.reserved & MESSAGE_TAKE ? 0 : message->public.size;
+}
+
+void pull_count_locked(struct pull_queue *pull, const struct message *message, bool comes)
+{
+    uint64_t size = pull_size_of(message);
+    uint32_t tries = (message->public.reserved & MESSAGE_TRIES) != 0;
+
+    pull->bytes = comes ? pull->bytes + size : pull->bytes - size;
+    if (tries) /* relaxed: a turn that misses it ends before the taker's message came */
+        atomic_fetch_add_explicit(&pull->tries, comes ? 1u : UINT32_MAX, memory_order_relaxed);
+}
+
+void pull_note_due_locked(struct pull_queue *pull, const struct message *message)
+{
+    pull->spoils |= wanted_may_end(message);
+    if (message->public.kind == WEIR_REQUEST && message->deadline_ns < pull->wanted_due_ns)
+        pull->wanted_due_ns = message->deadline_ns;
+}

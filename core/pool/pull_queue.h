@@ -1,0 +1,24 @@
+/*
+ * pool/pull_queue.h - what the queue of a pool counts, for the files that work on it: pulling.h,
+ * and takers.h for its takers.
+ *
+ * Functions that end in _locked: the caller holds the lock of the queue.
+ */
+#ifndef POOL_PULL_QUEUE_H
+#define POOL_PULL_QUEUE_H
+
+#include "pool/pool.h"
+
+/* Called after each change of `messages`. */
+void pull_set_waiting_locked(struct pool *pool);
+
+/* The bytes that count. The payload of a TAKE is core's. */
+uint64_t pull_size_of(const struct message *message);
+
+/* A message comes into the queue, or leaves it: its bytes, and whether it is a try. */
+void pull_count_locked(struct pull_queue *pull, const struct message *message, bool comes);
+
+/* The message is in the queue now. */
+void pull_note_due_locked(struct pull_queue *pull, const struct message *message);
+
+#endif

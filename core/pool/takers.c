@@ -1,0 +1,118 @@
+#include "pool/takers.h"
+
+#include "actor/request.h"
+#include "actor/runtime.h"
+#include "actor/settle.h"
+#include "pool/pull_queue.h"
+
+/* --- room ------------------------------------------------------------------------------------- */
+
+/* Workers that the pool may start by itself. */
+static uint32_t growth_locked(const struct pool *pool)
+{
+    const uint32_t able = FLAGS_SENSES | FLAGS_STUCK;
+
+    return (flags_word(&pool->flags) & able) == FLAGS_SENSES ? pool->pull.growth : 0;
+}
+
+uint64_t takers_unused_locked(const struct pool *pool, bool at_once)
+{
+    const struct pull_queue *pull = &pool->pull;
+    uint64_t unused = (uint64_t)atomic_load_explicit(&pull->called, memory_order_relaxed) +
+                      atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
+
+    if (!at_once)
+        unused += (uint64_t)atomic_load_explicit(&pull->opening, memory_order_relaxed) +
+                  growth_locked(pool);
+    return unused;
+}
+
+/* Takers for members that are not in use, and, unless it is for a try, takers that may wait. */
+uint64_t takers_room_locked(const struct pool *pool, bool tries)
+{
+    uint64_t limit = takers_unused_locked(pool, tries) + (tries ? 0 : pool->pull.limit);
+    uint32_t count = pool->pull.messages.count;
+
+    return count < limit ? limit - count : 0;
+}
+
+void takers_come(struct place *place, bool at_once)
+{
+    struct pull_queue *pull = &pool_of_place(place)->pull;
+
+    lock_acquire(&pull->lock);
+    if (place->called_by || place->opens_for) {
+        /* it comes already */
+    } else if (at_once) {
+        place->called_by = pull;
+        atomic_fetch_add_explicit(&pull->called, 1, memory_order_relaxed);
+    } else {
+        place->opens_for = pull;
+        atomic_fetch_add_explicit(&pull->opening, 1, memory_order_relaxed);
+    }
+    lock_release(&pull->lock);
+}
+
+/* --- takers that are not served --------------------------------------------------------------- */
+
+/* A TAKE that ends without a lease, after it was counted as left. Takes it. */
+void takers_refuse(struct pool *pool, struct executor *executor, struct message *take, int status)
+{
+    leases_count_unserved(&pool->leases, status);
+    settle_stray(pool->runtime, executor, take, DEAD_REMOVED, status, 0);
+}
+
+/* Settles takers that were taken out. `otherwise`: the status of takers that have not given up. */
+static void settle_takers(struct pool *pool, struct executor *executor, struct message_list *takers,
+                          int otherwise)
+{
+    struct message *message;
+
+    lock_acquire(&pool->lock);
+    pool->gone.accepted += takers->count;
+    pool->gone.moved += takers->count;
+    lock_release(&pool->lock);
+    while ((message = message_list_take(takers))) {
+        int status = request_why_given_up(pool->runtime, executor, message);
+
+        takers_refuse(pool, executor, message, status ? status : otherwise);
+    }
+}
+
+struct message_list takers_take_tries_locked(struct pool *pool, uint64_t unused)
+{
+    struct pull_queue *pull = &pool->pull;
+    struct message_list out = { 0 };
+    struct message_list stay = { 0 };
+    struct message *message;
+
+    if (pull->messages.count <= unused)
+        return out;
+    while ((message = message_list_take(&pull->messages))) {
+        bool goes = (message->public.reserved & MESSAGE_TRIES) && stay.count >= unused;
+
+        if (goes)
+            pull_count_locked(pull, message, false);
+        message_list_append(goes ? &out : &stay, message);
+    }
+    pull->messages = stay;
+    pull_set_waiting_locked(pool);
+    return out;
+}
+
+void takers_refuse_tries(struct pool *pool, struct executor *executor, struct message_list *tries)
+{
+    if (tries->count > 0)
+        settle_takers(pool, executor, tries, WEIR_EFULL);
+}
+
+/* Answers tries for which no member comes any more. */
+void takers_drop_tries(struct pool *pool, struct executor *executor)
+{
+    struct message_list tries;
+
+    lock_acquire(&pool->pull.lock);
+    tries = takers_take_tries_locked(pool, takers_unused_locked(pool, true));
+    lock_release(&pool->pull.lock);
+    takers_refuse_tries(pool, executor, &tries);
+}
