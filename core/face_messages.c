@@ -197,9 +197,9 @@ static void drop_reply(struct runtime *runtime, struct message *reply)
 int runtime_cancel(struct runtime *runtime, uint64_t reference)
 {
     struct external_request_answer answer;
-    int status = external_request_cancel(runtime, reference, &answer);
+    int status = external_requests_cancel(runtime->external_requests, reference, &answer);
 
-    if (status == 0 && answer.reply)
+    if (answer.reply)
         drop_reply(runtime, answer.reply);
     return status;
 }

@@ -94,7 +94,7 @@ static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
     ext->retries = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
-            wanted_status(actor, message) != 0) {
+            wanted_status_of(actor->runtime, actor->executor, message) != 0) {
             message_queue_append(&actor->front, message);
             actor_disturb(actor);
             continue;

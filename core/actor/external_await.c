@@ -24,23 +24,17 @@ struct external_request *external_request_claim(struct external_requests *reques
 bool external_request_fetch(struct external_requests *requests, struct external_request *request,
                             struct external_request_answer *out)
 {
-    const uint64_t reference = request->reference;
-    bool answered = atomic_load_explicit(&request->answered, memory_order_acquire);
-    bool noted = !answered;
+    bool answered;
 
-    *out = (struct external_request_answer){ .status = WEIR_ETIMEOUT };
-    /* The note is added while the table has the request: an answer that comes afterwards removes
-     * the note. */
-    if (noted)
-        given_up_add(&requests->given_up, 0, reference);
+    *out = (struct external_request_answer){ 0 };
     lock_acquire(&requests->lock);
     external_requests_take_out_locked(requests, request);
     answered = atomic_load_explicit(&request->answered, memory_order_relaxed);
     if (answered)
         *out = request->answer;
+    else
+        out->status = external_requests_give_up_locked(requests, request, WEIR_ETIMEOUT);
     lock_release(&requests->lock);
-    if (noted && answered)
-        (void)given_up_take(&requests->given_up, 0, reference);
     free(request);
     return answered;
 }

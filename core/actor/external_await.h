@@ -8,8 +8,9 @@
 
 #include "actor/external_table.h"
 
-/* Waits for the answer until the time-out. Its status, WEIR_ETIMEOUT, WEIR_ECLOSED: the runtime has
- * ended; WEIR_EUNKNOWN: not open, or another thread waits for it. */
+/* Waits for the answer until the time-out. Its status, or WEIR_ETIMEOUT: no actor has begun it, and
+ * none will; WEIR_ERUNNING: one has; WEIR_ECANCELLED; WEIR_ECLOSED: the runtime has ended;
+ * WEIR_EUNKNOWN: not open, or another thread waits for it. */
 int external_requests_await(struct external_requests *requests, uint64_t reference,
                             struct external_request_answer *out);
 
@@ -31,7 +32,7 @@ struct external_request *external_request_claim(struct external_requests *reques
                                                 uint64_t reference);
 
 /* Removes a claimed request from the table, and frees it. False: it has no answer, and will get
- * none; it is given up. */
+ * none; it is given up, with WEIR_ETIMEOUT or WEIR_ERUNNING. */
 bool external_request_fetch(struct external_requests *requests, struct external_request *request,
                             struct external_request_answer *out);
 

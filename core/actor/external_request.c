@@ -18,7 +18,10 @@
 static void answer_locked(struct external_requests *requests, struct external_request *request,
                           int status, struct message *reply, const char *detail)
 {
-    request->answer.status = status;
+    bool gives_up = status == WEIR_ETIMEOUT || status == WEIR_ECANCELLED;
+
+    request->answer.status = gives_up ? external_requests_give_up_locked(requests, request, status)
+                                      : status;
     request->answer.reply = reply;
     (void)snprintf(request->answer.detail, sizeof request->answer.detail, "%s", detail);
     /* seq_cst: the sleeping thread reads it without the lock, and the answer with the lock. */
@@ -169,16 +172,40 @@ bool external_requests_answer(struct external_requests *requests, uint64_t refer
     return taken;
 }
 
-int external_request_cancel(struct runtime *runtime, uint64_t reference,
-                            struct external_request_answer *out)
+/* Ends an open request, or one for which a thread waits; that thread then frees it. */
+static int cancel_locked(struct external_requests *requests, struct external_request *request,
+                         struct external_request_answer *out)
 {
-    struct external_request *request = external_request_claim(runtime->external_requests,
-                                                              reference);
+    int status = 0;
 
-    if (!request)
-        return WEIR_EUNKNOWN;
-    (void)external_request_fetch(runtime->external_requests, request, out);
-    return 0;
+    if (atomic_load_explicit(&request->answered, memory_order_relaxed)) {
+        if (request->awaited)
+            return WEIR_EUNKNOWN;
+        *out = request->answer;
+    } else if (request->awaited) {
+        answer_locked(requests, request, WEIR_ECANCELLED, NULL, "");
+        return request->begun ? WEIR_ERUNNING : 0;
+    } else if (external_requests_give_up_locked(requests, request, 0) != 0) {
+        status = WEIR_ERUNNING;
+    }
+    external_requests_take_out_locked(requests, request);
+    free(request);
+    return status;
+}
+
+int external_requests_cancel(struct external_requests *requests, uint64_t reference,
+                             struct external_request_answer *out)
+{
+    struct external_request *request;
+    int status = WEIR_EUNKNOWN;
+
+    *out = (struct external_request_answer){ 0 };
+    lock_acquire(&requests->lock);
+    request = external_requests_find_locked(requests, reference);
+    if (request)
+        status = cancel_locked(requests, request, out);
+    lock_release(&requests->lock);
+    return status;
 }
 
 bool external_request_can_show(const struct weir_answer *out)

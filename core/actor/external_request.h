@@ -54,10 +54,13 @@ int external_request_send_wait(struct runtime *runtime,
 bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
                               struct message *reply, const char *detail);
 
-/* Gives up the request: an actor that has not begun it drops it. An answer that came already is
- * left in `out`. WEIR_EUNKNOWN as above. */
-int external_request_cancel(struct runtime *runtime, uint64_t reference,
-                            struct external_request_answer *out);
+/*
+ * Gives up the request: an actor that has not begun it drops it. An answer that came already is
+ * left in `out`. A thread that waits gets WEIR_ECANCELLED or WEIR_ERUNNING. 0: no actor has begun
+ * it, and none will, or it had its answer. WEIR_ERUNNING. WEIR_EUNKNOWN: it is over.
+ */
+int external_requests_cancel(struct external_requests *requests, uint64_t reference,
+                             struct external_request_answer *out);
 
 /* Fills an answer for programs and plugins, out->size bytes. external_request_can_show checks that
  * the size is no smaller than in version 1.0. */

@@ -15,7 +15,6 @@ int external_requests_create(struct runtime *runtime, struct external_requests *
         return WEIR_ENOMEM;
     atomic_init(&requests->references, 1);
     lock_init(&requests->lock, LOCK_REQUESTS);
-    given_up_init(&requests->given_up);
     requests->runtime = runtime;
     *out = requests;
     return 0;
@@ -53,7 +52,6 @@ void external_requests_unref(struct external_requests *requests)
     if (!requests || atomic_fetch_sub_explicit(&requests->references, 1, memory_order_acq_rel) != 1)
         return;
     lock_finish(&requests->lock);
-    given_up_finish(&requests->given_up);
     free(requests->open);
     free(requests);
 }
@@ -115,4 +113,54 @@ void external_requests_take_out_locked(struct external_requests *requests,
     requests->open[index] = NULL;
     if (index < requests->first_free)
         requests->first_free = index;
+}
+
+int external_requests_give_up_locked(struct external_requests *requests,
+                                     const struct external_request *request, int status)
+{
+    /* Relaxed: written under the lock, as what a check finds. */
+    uint64_t given_up = atomic_load_explicit(&requests->given_up, memory_order_relaxed);
+
+    atomic_store_explicit(&requests->given_up, given_up + 1, memory_order_relaxed);
+    return request->begun ? WEIR_ERUNNING : status;
+}
+
+/* --- for actors ------------------------------------------------------------------------------- */
+
+/* The request, if it is open and has no answer; NULL: it is over. */
+static struct external_request *find_wanted_locked(struct external_requests *requests,
+                                                   uint64_t reference)
+{
+    struct external_request *request = external_requests_find_locked(requests, reference);
+
+    /* Relaxed: written under the lock. */
+    return request && !atomic_load_explicit(&request->answered, memory_order_relaxed) ? request
+                                                                                      : NULL;
+}
+
+bool external_requests_begin(struct external_requests *requests, uint64_t reference)
+{
+    struct external_request *request;
+
+    lock_acquire(&requests->lock);
+    request = find_wanted_locked(requests, reference);
+    if (request)
+        request->begun = true;
+    lock_release(&requests->lock);
+    return request != NULL;
+}
+
+bool external_requests_is_wanted(struct external_requests *requests, uint64_t reference)
+{
+    bool wanted;
+
+    lock_acquire(&requests->lock);
+    wanted = find_wanted_locked(requests, reference) != NULL;
+    lock_release(&requests->lock);
+    return wanted;
+}
+
+uint64_t external_requests_given_up(const struct external_requests *requests)
+{
+    return atomic_load_explicit(&requests->given_up, memory_order_relaxed);
 }

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "actor/given_up.h"
 #include "base/lock.h"
 #include "message/message.h"
 
@@ -24,9 +23,10 @@ struct external_requests {
     bool closed;                    /* lock */
     /* lock: NULL as soon as no thread may enter it any more; outlives the ports that lead to it */
     struct runtime *runtime;
-    uint32_t any_waits;       /* lock: threads in external_requests_await_any */
-    _Atomic uint32_t answers; /* futex for them; written under the lock */
-    struct given_up given_up; /* requests whose thread no longer waits for an answer */
+    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
+    _Atomic uint32_t answers;       /* futex for them; written under the lock */
+    _Atomic uint64_t given_up;      /* requests so far that ended without an answer of an actor;
+                                     * written under the lock */
 };
 
 /* The result of a request. */
@@ -44,6 +44,7 @@ struct external_request {
     void (*on_answer)(void *);             /* const; may be NULL */
     void *on_answer_context;               /* const */
     bool awaited;                          /* lock */
+    bool begun;                            /* lock: by an actor */
     struct external_request_answer answer; /* lock, until `answered` */
 };
 
@@ -67,5 +68,22 @@ struct external_request *external_requests_find_locked(struct external_requests 
 
 void external_requests_take_out_locked(struct external_requests *requests,
                                        const struct external_request *request);
+
+/* The request ends without an answer of an actor. Returns its status: `status`, WEIR_ETIMEOUT or
+ * WEIR_ECANCELLED, if no actor has begun it, and none will; else WEIR_ERUNNING. */
+int external_requests_give_up_locked(struct external_requests *requests,
+                                     const struct external_request *request, int status);
+
+/* --- for actors ------------------------------------------------------------------------------- */
+
+/* An actor is about to handle the request. False: it must not, since the request is over. This and
+ * giving up exclude each other. */
+bool external_requests_begin(struct external_requests *requests, uint64_t reference);
+
+/* False: the request is over. */
+bool external_requests_is_wanted(struct external_requests *requests, uint64_t reference);
+
+/* The number of requests given up so far. A check after this call finds that they are over. */
+uint64_t external_requests_given_up(const struct external_requests *requests);
 
 #endif

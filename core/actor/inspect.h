@@ -30,7 +30,7 @@ struct inspect_options {
 
 /*
  * Sends an inspect from outside, in a read section; on 0 the caller then calls either
- * external_requests_await or external_request_cancel. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as
+ * external_requests_await or external_requests_cancel. WEIR_EUNKNOWN, WEIR_ETERMINATED, and as
  * above.
  */
 int inspect_ask(struct runtime *runtime, struct executor *executor,

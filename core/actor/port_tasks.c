@@ -97,13 +97,11 @@ int port_await_any(struct weir_port *public, const uint64_t *references, uint32_
 static int give_up(struct port *port, uint64_t reference)
 {
     struct external_request_answer answer;
-    struct external_request *request = external_request_claim(port->external_requests, reference);
+    int status = external_requests_cancel(port->external_requests, reference, &answer);
 
-    if (!request)
-        return WEIR_EUNKNOWN;
-    if (external_request_fetch(port->external_requests, request, &answer) && answer.reply)
+    if (answer.reply)
         weir_port_message_free(&port->public, &answer.reply->public);
-    return 0;
+    return status;
 }
 
 int port_cancel(struct weir_port *public, uint64_t reference)

@@ -175,16 +175,11 @@ static int send_reply(struct runtime *runtime, struct executor *executor, weir_p
     return send_control(runtime, executor, requester, reply);
 }
 
-/* Where the requester notes that it gave a request up. */
-static struct given_up *notes_of(struct runtime *runtime, weir_pid requester)
-{
-    return requester ? &runtime->given_up : &runtime->external_requests->given_up;
-}
-
 /* Counts an answer without a waiting requester. */
 static void count_late(struct runtime *runtime, weir_pid requester, uint64_t reference)
 {
-    (void)given_up_take(notes_of(runtime, requester), requester, reference);
+    if (requester)
+        (void)given_up_take(&runtime->given_up, requester, reference);
     atomic_fetch_add_explicit(&runtime->late_replies, 1, memory_order_relaxed);
 }
 
@@ -194,11 +189,15 @@ static bool is_over(const struct message *request, uint64_t now_ns)
            request->deadline_ns <= now_ns;
 }
 
-static bool is_noted(struct runtime *runtime, const struct message *request)
+/* True when its requester gave it up before the time-out. */
+static bool is_dropped(struct runtime *runtime, const struct message *request)
 {
     const weir_pid requester = request->public.from;
 
-    return given_up_has(notes_of(runtime, requester), requester, request->reference);
+    if (requester)
+        return given_up_has(&runtime->given_up, requester, request->reference);
+    return !(request->public.reserved & MESSAGE_ANSWERED) &&
+           !external_requests_is_wanted(runtime->external_requests, request->reference);
 }
 
 /* The status of a request without a note. */
@@ -207,29 +206,54 @@ static int why_over(struct executor *executor, const struct message *request)
     return is_over(request, executor_time(executor)) ? WEIR_ETIMEOUT : 0;
 }
 
-/* As request_why_given_up, while there are notes. Out of line, so that other checks save no
+static int why_dropped(struct executor *executor, const struct message *request)
+{
+    return is_over(request, executor_look_at_clock(executor)) ? WEIR_ETIMEOUT : WEIR_ECANCELLED;
+}
+
+/* As request_why_given_up, when notes must be looked up. Out of line, so that other checks save no
  * registers for it. */
 __attribute__((noinline)) static int why_given_up_noted(struct runtime *runtime,
                                                         struct executor *executor,
                                                         const struct message *request)
 {
-    if (!is_noted(runtime, request))
-        return why_over(executor, request);
-    return is_over(request, executor_look_at_clock(executor)) ? WEIR_ETIMEOUT : WEIR_ECANCELLED;
+    return is_dropped(runtime, request) ? why_dropped(executor, request)
+                                        : why_over(executor, request);
 }
 
 int request_why_given_up(struct runtime *runtime, struct executor *executor,
                          const struct message *request)
 {
-    return given_up_any(notes_of(runtime, request->public.from))
+    return request->public.from == 0 || given_up_any(&runtime->given_up)
                ? why_given_up_noted(runtime, executor, request)
                : why_over(executor, request);
+}
+
+/* Of a request of a thread: from then on the thread knows that it has begun. */
+__attribute__((noinline)) static int begin_outside(struct actor *actor,
+                                                   const struct message *request)
+{
+    int status = why_over(actor->executor, request);
+
+    if (status == 0 &&
+        !external_requests_begin(actor->runtime->external_requests, request->reference))
+        status = why_dropped(actor->executor, request);
+    return status;
+}
+
+int request_begin(struct actor *actor, const struct message *request)
+{
+    /* A TAKE is no work of the user: without a lease it has never begun. */
+    if (request->public.from == 0 &&
+        !(request->public.reserved & (MESSAGE_TAKE | MESSAGE_ANSWERED)))
+        return begin_outside(actor, request);
+    return request_why_given_up(actor->runtime, actor->executor, request);
 }
 
 uint64_t request_given_up_so_far(const struct runtime *runtime)
 {
     return given_up_added(&runtime->given_up) +
-           given_up_added(&runtime->external_requests->given_up);
+           external_requests_given_up(runtime->external_requests);
 }
 
 /* The status of a request that was given up; 0: it was not, as far as this thread can know. */
@@ -241,13 +265,10 @@ static int why_given_up(struct actor *actor, const struct message *request)
 /* Replies to an outside thread, which may read the reply, and free it, before this call returns. */
 static int reply_outside(struct actor *actor, struct message *request, struct message *reply)
 {
-    int status;
-
-    if (external_requests_answer(actor->runtime->external_requests, request->reference, 0, reply,
-                                 ""))
-        return 0;
-    status = why_given_up(actor, request);
-    return status != 0 ? status : WEIR_ETIMEOUT; /* 0: the runtime ends */
+    return external_requests_answer(actor->runtime->external_requests, request->reference, 0, reply,
+                                    "")
+               ? 0
+               : why_dropped(actor->executor, request);
 }
 
 static int reply_inside(struct actor *actor, struct message *request, struct message *reply)
@@ -356,18 +377,13 @@ void request_drop_all(struct actor *actor)
     ext->pending_free = 0;
 }
 
-int request_given_up(struct actor *actor, const struct message *message)
-{
-    return message->public.kind == WEIR_REQUEST ? why_given_up(actor, message) : 0;
-}
-
 uint64_t request_time_left_ms(struct actor *actor, const struct message *message)
 {
     uint64_t now;
 
     if (!(message->public.reserved & MESSAGE_EXPIRES))
         return UINT64_MAX;
-    if (is_noted(actor->runtime, message))
+    if (is_dropped(actor->runtime, message))
         return 0;
     if (message->deadline_ns == TIMER_NEVER)
         return UINT64_MAX;

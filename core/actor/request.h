@@ -49,11 +49,12 @@ void request_time(struct actor *actor, uint32_t index);
 /* The incarnation ends: forgets its requests; their replies will be late. */
 void request_drop_all(struct actor *actor);
 
-/* The status of a request that was given up before it began: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it
- * was not given up, or it is no request. */
-int request_given_up(struct actor *actor, const struct message *message);
+/* A request is about to be handled: 0, or, if it was given up, the reason: WEIR_ETIMEOUT,
+ * WEIR_ECANCELLED. After 0 a thread that gives it up gets WEIR_ERUNNING. Owner's turn. */
+int request_begin(struct actor *actor, const struct message *request);
 
-/* As request_given_up, of a request. Any thread. */
+/* The status of a request that was given up: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it was not. Any
+ * thread. */
 int request_why_given_up(struct runtime *runtime, struct executor *executor,
                          const struct message *request);
 

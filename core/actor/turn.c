@@ -194,7 +194,7 @@ static inline void publish(struct actor *actor, const struct message *message)
 __attribute__((noinline)) static void give(struct actor *actor, struct message *message,
                                            struct turn_context *context)
 {
-    int unwanted = wanted_status(actor, message);
+    int unwanted = wanted_begin(actor, message);
 
     context->handled++; /* many messages that are dropped end the turn, too */
     if (unwanted != 0) {
@@ -430,7 +430,7 @@ __attribute__((noinline)) static struct message *take_usual(struct actor *actor,
                                                             struct turn_context *context)
 {
     message = unpack(actor->executor, message);
-    if (!(message->public.reserved & OF_GIVE) && wanted_status(actor, message) == 0)
+    if (!(message->public.reserved & OF_GIVE) && wanted_begin(actor, message) == 0)
         return message;
     give(actor, message, context);
     return NULL;

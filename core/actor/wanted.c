@@ -4,32 +4,24 @@
 #include "actor/request.h"
 #include "actor/runtime.h"
 
-int wanted_status(struct actor *actor, const struct message *message)
+static int status_of_group(const struct message *message)
 {
-    return wanted_status_of(actor->runtime, actor->executor, message);
+    const struct group *group = group_of(message);
+
+    return group && group_is_cancelled(group) ? WEIR_ECANCELLED : 0;
+}
+
+int wanted_begin(struct actor *actor, const struct message *message)
+{
+    return message->public.kind == WEIR_REQUEST ? request_begin(actor, message)
+                                                : status_of_group(message);
 }
 
 int wanted_status_of(struct runtime *runtime, struct executor *executor,
                      const struct message *message)
 {
-    const struct group *group;
-
-    if (message->public.kind == WEIR_REQUEST)
-        return request_why_given_up(runtime, executor, message);
-    group = group_of(message);
-    return group && group_is_cancelled(group) ? WEIR_ECANCELLED : 0;
-}
-
-bool wanted_may_end(const struct message *message)
-{
-    return message->public.kind == WEIR_REQUEST || group_of(message);
-}
-
-uint64_t wanted_changes(const struct runtime *runtime)
-{
-    /* Relaxed: a group that is cancelled at the same time is seen at the next look. */
-    return request_given_up_so_far(runtime) +
-           atomic_load_explicit(&runtime->groups.cancels, memory_order_relaxed);
+    return message->public.kind == WEIR_REQUEST ? request_why_given_up(runtime, executor, message)
+                                                : status_of_group(message);
 }
 
 /* The worker is to stop after its present message, or the runtime ends. */

@@ -9,10 +9,10 @@
 
 #include "actor/actor.h"
 
-/* Before a message begins: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED. */
-int wanted_status(struct actor *actor, const struct message *message);
+/* A message is about to begin: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED. */
+int wanted_begin(struct actor *actor, const struct message *message);
 
-/* As wanted_status, of a message that waits in no actor. Any thread. */
+/* The same of a message that waits on: it does not begin. Any thread. */
 int wanted_status_of(struct runtime *runtime, struct executor *executor,
                      const struct message *message);
 

@@ -29,6 +29,7 @@ static unsigned http_status_of(int status)
     case WEIR_ENOMEM:
         return HTTP_STATUS_SERVICE_UNAVAILABLE;
     case WEIR_ETIMEOUT:
+    case WEIR_ERUNNING:
         return HTTP_STATUS_GATEWAY_TIMEOUT;
     case WEIR_EUNKNOWN:
     case WEIR_ETERMINATED:
@@ -246,7 +247,9 @@ static void write_reply(const struct pending_question *question, int status,
     } else if (status != 0 && status != WEIR_ENOREPLY) {
         reply->content_type = question->wants_text ? TYPE_TEXT : TYPE_JSON;
         write_refusal(question, status,
-                      status == WEIR_ETIMEOUT ? "the worker has sent no reply" : answer->detail,
+                      status == WEIR_ETIMEOUT || status == WEIR_ERUNNING
+                          ? "the worker has sent no reply"
+                          : answer->detail,
                       stream);
     }
 }

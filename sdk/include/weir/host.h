@@ -330,11 +330,14 @@ static inline int weir_target(struct weir_self *self, uint32_t output, weir_pid 
     return self->host->target(self, output, out_pid);
 }
 
-/* Sends a request. Takes the message on 0. After 0, `then` is called exactly once: with the reply,
+/*
+ * Sends a request. Takes the message on 0. After 0, `then` is called exactly once: with the reply,
  * or with the reason why there is none. The status after `timeout_ms` is WEIR_ETIMEOUT, never
- * earlier. If this incarnation ends first, `then` is not called. A request that cannot be sent is
- * refused at once, with a status of weir_send; WEIR_EINVALID also for a message with an origin;
- * WEIR_ENOMEM. `out_reference` may be NULL. */
+ * earlier; neither it nor WEIR_ECANCELLED says whether the receiver had begun. If this incarnation
+ * ends first, `then` is not called. A request that cannot be sent is refused at once, with a status
+ * of weir_send; WEIR_EINVALID also for a message with an origin; WEIR_ENOMEM. `out_reference` may
+ * be NULL.
+ */
 static inline int weir_request(struct weir_self *self, weir_pid to, struct weir_message *message,
                                uint64_t timeout_ms, weir_then *then, void *context,
                                uint64_t *out_reference)

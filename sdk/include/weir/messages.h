@@ -58,15 +58,23 @@ WEIR_API int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enu
 
 /*
  * Waits for the answer to a request until the time-out of the request, and closes the reference.
- * Returns 0 with the reply in `out`, or the reason why there is no reply: WEIR_ETIMEOUT,
- * WEIR_EREJECTED, WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. Initialise `out`
- * with WEIR_ANSWER. The reference stays open after WEIR_EDEADLK and WEIR_EINVALID (out->size is too
- * small). WEIR_EUNKNOWN: no such reference, or another thread waits for it.
+ * Returns 0 with the reply in `out`, or the reason why there is no reply. WEIR_ETIMEOUT,
+ * WEIR_ECANCELLED: no worker has begun the request, and none ever will. WEIR_ERUNNING: the time is
+ * over, or another thread has cancelled the request, after a worker had begun it; it may go on.
+ * WEIR_EREJECTED, WEIR_ECRASHED, WEIR_EREMOVED, WEIR_ETERMINATED, WEIR_ENOREPLY. A take is never
+ * WEIR_ERUNNING. Initialise `out` with WEIR_ANSWER. The reference stays open after WEIR_EDEADLK and
+ * WEIR_EINVALID (out->size is too small). WEIR_EUNKNOWN: no such reference, or another thread waits
+ * for it.
  */
 WEIR_API int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference,
                                 struct weir_answer *out);
 
-/* Cancels a request: the library drops its reply. WEIR_EUNKNOWN: the reference is not open. */
+/*
+ * Cancels a request: the library drops its reply. A thread that waits for the answer returns with
+ * WEIR_ECANCELLED or WEIR_ERUNNING. 0: no worker has begun the request, and none ever will; or it
+ * has had its answer. WEIR_ERUNNING: a worker has begun it, and may go on. WEIR_EUNKNOWN: the
+ * reference is not open.
+ */
 WEIR_API int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t reference);
 
 /*

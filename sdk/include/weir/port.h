@@ -159,7 +159,8 @@ static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum 
 /*
  * Sends a request and waits up to `timeout_ms` for the answer. Always takes the message: a refused
  * message is freed. Returns 0 with the reply in `out`. A request that cannot be sent fails at once,
- * with a status of weir_send. Without a reply: WEIR_ETIMEOUT, WEIR_EREJECTED, WEIR_ECRASHED,
+ * with a status of weir_send. Without a reply: WEIR_ETIMEOUT: no worker has begun it, and none ever
+ * will; WEIR_ERUNNING: the time is over, and a worker has begun it; WEIR_EREJECTED, WEIR_ECRASHED,
  * WEIR_ENOREPLY, ... WEIR_EDEADLK: the thread belongs to the runtime's dispatchers. WEIR_EINVALID:
  * out->size is too small.
  */

@@ -96,9 +96,9 @@ static inline int weir_port_await_all(struct weir_port *port, const uint64_t *re
     return status;
 }
 
-/* Gives up a request: an actor that has not begun it drops it. An answer is freed. Also works when
- * the port is closed, and then frees a reference that a call left open with WEIR_ECLOSED.
- * WEIR_EUNKNOWN as weir_port_await. */
+/* Gives up a request; a thread that waits for the answer returns. An answer is freed. Also works
+ * when the port is closed, and then frees a reference that a call left open with WEIR_ECLOSED.
+ * Returns 0, WEIR_ERUNNING or WEIR_EUNKNOWN as weir_runtime_cancel. */
 static inline int weir_port_cancel(struct weir_port *port, uint64_t reference)
 {
     return port->calls->cancel(port, reference);
@@ -140,9 +140,9 @@ static inline int weir_port_submit_request(struct weir_port *port, weir_pid pool
 }
 
 /* Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
- * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: a task that has not
- * begun never begins. After WEIR_ETIMEOUT and WEIR_ECLOSED the task may be running, so `argument`
- * must stay valid. */
+ * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: the function never
+ * begins, so `argument` may be freed. After WEIR_ERUNNING and WEIR_ECLOSED it may be running, so
+ * `argument` must stay valid. */
 static inline int weir_port_submit_wait(struct weir_port *port, weir_pid pool,
                                         weir_task_function *function, void *argument,
                                         uint64_t timeout_ms, int *out_result)

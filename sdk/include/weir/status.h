@@ -24,7 +24,8 @@
     X(13, UNSUPPORTED, "not supported here")                                                       \
     X(14, NOTALLOWED, "not allowed in this state")                                                 \
     X(15, REJECTED, "the worker rejected the message")                                             \
-    X(16, EXISTS, "the name is taken")
+    X(16, EXISTS, "the name is taken")                                                             \
+    X(17, RUNNING, "the work has begun, and may go on")
 
 enum weir_status {
     WEIR_OK = 0,

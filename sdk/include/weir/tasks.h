@@ -53,9 +53,10 @@ WEIR_API int weir_runtime_submit(struct weir_runtime *runtime, weir_pid pool,
 
 /*
  * Submits a task, waits for room, and then for the end of the task; `timeout_ms` is for both
- * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: a task that has not
- * begun never begins. WEIR_ETERMINATED, WEIR_EREMOVED: the pool was stopped first. Other statuses
- * as weir_runtime_submit.
+ * together. On 0 `out_result` is the result of the function. WEIR_ETIMEOUT: the function never
+ * begins, so `argument` may be freed. WEIR_ERUNNING: the time is over, and the function runs, so
+ * `argument` must stay valid. WEIR_ETERMINATED, WEIR_EREMOVED: the pool was stopped first. Other
+ * statuses as weir_runtime_submit.
  */
 WEIR_API int weir_runtime_submit_wait(struct weir_runtime *runtime, weir_pid pool,
                                       weir_task_function *function, void *argument,

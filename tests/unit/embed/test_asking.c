@@ -179,7 +179,7 @@ static void test_reply_to_one_who_gave_up_is_refused(void)
                              UINT64_MAX, &reference),
         0);
     CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
-    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), 0);
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), WEIR_ERUNNING);
     CU_ASSERT_EQUAL(weir_runtime_request(hand.runtime, pid, WEIR_NORMAL,
                                          hand_message(&hand, (struct hand_order){ hand_wait, 2 }),
                                          UINT64_MAX, &reference),

@@ -284,7 +284,7 @@ static void test_running_task_sees_that_it_is_not_wanted(void)
             CU_ASSERT_TRUE(gate_await(&f.hand.gate, 1));
         gate_open(&f.hand.gate);
         if (how == 1)
-            CU_ASSERT_EQUAL(weir_runtime_cancel(f.hand.runtime, reference), 0);
+            CU_ASSERT_EQUAL(weir_runtime_cancel(f.hand.runtime, reference), WEIR_ERUNNING);
         if (how == 2)
             CU_ASSERT_EQUAL(weir_runtime_stop_now(f.hand.runtime, f.pool), 0);
         CU_ASSERT_EQUAL(weir_runtime_close_wait(f.hand.runtime, f.pool, wait_limit_ms()), 0);
