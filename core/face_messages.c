@@ -130,6 +130,16 @@ int runtime_inspect(struct runtime *runtime, const struct request_options *optio
     return status;
 }
 
+static void explain(struct runtime *runtime, struct external_request_answer *answer)
+{
+    struct executor *executor = answer->pool ? runtime_enter(runtime) : NULL;
+
+    if (!executor)
+        return;
+    external_request_explain(runtime, answer);
+    runtime_leave(executor);
+}
+
 int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answer *out)
 {
     struct external_request_answer answer = { 0 };
@@ -140,6 +150,7 @@ int runtime_await(struct runtime *runtime, uint64_t reference, struct weir_answe
     if (runtime_is_own_thread(runtime))
         return WEIR_EDEADLK;
     status = external_requests_await(runtime->external_requests, reference, &answer);
+    explain(runtime, &answer);
     external_request_show(&answer, out);
     return status;
 }
@@ -156,6 +167,7 @@ int runtime_await_any(struct runtime *runtime, const uint64_t *references, uint3
         return WEIR_EDEADLK;
     status = external_requests_await_any(runtime->external_requests, references, count, timeout_ms,
                                          out_index, &answer);
+    explain(runtime, &answer);
     external_request_show(&answer, out);
     return status;
 }

@@ -13,6 +13,7 @@ struct pending {
     uint64_t reference; /* 0 = free */
     weir_then *then;
     void *context;
+    weir_pid pool;  /* of a take; 0: it is none */
     int status;     /* the status at its deadline: TIMEOUT or CANCELLED */
     uint32_t place; /* see deadlines.h */
     uint32_t next_free;

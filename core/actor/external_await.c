@@ -34,6 +34,7 @@ bool external_request_fetch(struct external_requests *requests, struct external_
         *out = request->answer;
     else
         out->status = external_requests_give_up_locked(requests, request, WEIR_ETIMEOUT);
+    out->pool = request->pool;
     lock_release(&requests->lock);
     free(request);
     return answered;

@@ -47,6 +47,7 @@ static int open_one(struct external_requests *requests,
     if (!request)
         return WEIR_ENOMEM;
     request->due_ns = clock_after_ms(&clock, leases_timeout(options->takes, options->timeout_ms));
+    request->pool = options->takes ? options->to : 0;
     request->on_answer = options->on_answer;
     request->on_answer_context = options->on_answer_context;
     lock_acquire(&requests->lock);
@@ -206,6 +207,12 @@ int external_requests_cancel(struct external_requests *requests, uint64_t refere
         status = cancel_locked(requests, request, out);
     lock_release(&requests->lock);
     return status;
+}
+
+void external_request_explain(struct runtime *runtime, struct external_request_answer *answer)
+{
+    if (answer->pool && answer->status == WEIR_ETIMEOUT)
+        leases_explain(runtime, answer->pool, answer->detail, sizeof answer->detail);
 }
 
 bool external_request_can_show(const struct weir_answer *out)

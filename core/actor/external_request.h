@@ -62,6 +62,9 @@ bool external_requests_answer(struct external_requests *requests, uint64_t refer
 int external_requests_cancel(struct external_requests *requests, uint64_t reference,
                              struct external_request_answer *out);
 
+/* Gives the answer to a take that was not served in time its detail. In a read section. */
+void external_request_explain(struct runtime *runtime, struct external_request_answer *answer);
+
 /* Fills an answer for programs and plugins, out->size bytes. external_request_can_show checks that
  * the size is no smaller than in version 1.0. */
 bool external_request_can_show(const struct weir_answer *out);

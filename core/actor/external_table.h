@@ -34,6 +34,7 @@ struct external_request_answer {
     int status;            /* 0, or the reason why there is no reply */
     struct message *reply; /* owned by the caller; NULL: none */
     char detail[48];
+    weir_pid pool; /* of a take; 0: it was none */
 };
 
 /* One open request. The thread that takes it out of the table frees it. */
@@ -41,6 +42,7 @@ struct external_request {
     uint64_t reference;                    /* const */
     uint64_t due_ns;                       /* const: by the system's clock */
     _Atomic uint32_t answered;             /* futex; written under the lock */
+    weir_pid pool;                         /* const: of a take; 0: it is none */
     void (*on_answer)(void *);             /* const; may be NULL */
     void *on_answer_context;               /* const */
     bool awaited;                          /* lock */

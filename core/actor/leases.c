@@ -1,5 +1,6 @@
 #include "actor/leases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "actor/deliver.h"
@@ -199,6 +200,29 @@ void leases_count_unserved(struct leases *leases, int status)
                                                        : TAKE_REFUSED);
 }
 
+static void note_open(struct leases *leases, const struct actor *member, const char *reason)
+{
+    /* Relaxed: a text for people. */
+    if (!reason && !atomic_load_explicit(&leases->in_trouble, memory_order_relaxed))
+        return;
+    lock_acquire(&leases->lock);
+    if (reason)
+        (void)snprintf(leases->trouble, sizeof leases->trouble, "worker %s does not open: %s",
+                       member->place->path, reason);
+    else
+        leases->trouble[0] = '\0';
+    atomic_store_explicit(&leases->in_trouble, reason != NULL, memory_order_relaxed);
+    lock_release(&leases->lock);
+}
+
+void leases_note_open(const struct actor *member, const char *reason)
+{
+    const struct owner *owner = place_member_of(member);
+
+    for (; owner && leases_are_given(owner->leases); owner = owner->above)
+        note_open(owner->leases, member, reason);
+}
+
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
                  uint64_t *out_due_ns)
 {
@@ -221,6 +245,17 @@ static struct leases *find_leases(struct runtime *runtime, weir_pid pool)
     struct router *router = actor_find_router(runtime, pool);
 
     return router ? router->leases : NULL;
+}
+
+void leases_explain(struct runtime *runtime, weir_pid pool, char *out_text, size_t size)
+{
+    struct leases *leases = find_leases(runtime, pool);
+
+    if (!leases)
+        return;
+    lock_acquire(&leases->lock);
+    (void)snprintf(out_text, size, "%s", leases->trouble);
+    lock_release(&leases->lock);
 }
 
 /* The open lease of a token; NULL: it is over. */

@@ -18,6 +18,8 @@
 #include "base/lock.h"
 #include "stats/histogram.h"
 
+#define LEASE_TROUBLE 96u
+
 struct leases {
     weir_pid pool; /* const */
     struct lock lock;
@@ -31,6 +33,8 @@ struct leases {
     uint64_t failed_leased;       /* lock: that failed or were revoked while leased */
     struct histogram waited;      /* lock: of takes that were served */
     struct histogram lasted;      /* lock: of leases that are over */
+    char trouble[LEASE_TROUBLE];  /* lock: why the last open failed; "" since one succeeded */
+    _Atomic bool in_trouble;      /* lock writes: there is such a text */
     _Atomic uint64_t timeout_ms;  /* written under the pool's lock; 0 = none */
     _Atomic bool on;              /* written under the pool's lock: the pool gives leases */
 };
@@ -98,6 +102,16 @@ void leases_count_unserved(struct leases *leases, int status);
  * to be free until `out_due_ns`; false: it is open, until `out_due_ns` at the latest. */
 bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
                  uint64_t *out_due_ns);
+
+/* An open of the member has failed for that reason, or, NULL, succeeded: for the takers of its
+ * pool, and of the group of its pool. */
+void leases_note_open(const struct actor *member, const char *reason);
+
+/* --- for takers ------------------------------------------------------------------------------- */
+
+/* Why a take of that pool was not served in time: the reason of the last open that failed; "": none
+ * did since one succeeded. In a read section. */
+void leases_explain(struct runtime *runtime, weir_pid pool, char *out_text, size_t size);
 
 /* --- for holders ------------------------------------------------------------------------------ */
 

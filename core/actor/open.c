@@ -3,6 +3,7 @@
 #include "actor/actor_ext.h"
 #include "actor/end.h"
 #include "actor/incarnation.h"
+#include "actor/leases.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/progress.h"
@@ -70,6 +71,7 @@ static void has_opened(struct actor *actor)
     /* The time at which the actor opened is only needed after a pause. */
     if (actor->place && actor->place->backoff.pause_ms)
         backoff_open(&actor->place->backoff, executor_look_at_clock(actor->executor));
+    leases_note_open(actor, NULL);
     /* The mailbox is opened first: another thread that sees the state OPEN may send at once. */
     let_in(actor);
     lifecycle_apply(actor, LIFE_OPENED);
@@ -87,6 +89,7 @@ static void has_not_opened(struct actor *actor, int status)
     if (!place)
         return;
     place_keep_open_reason(place, actor_ext_detail(actor));
+    leases_note_open(actor, actor_ext_detail(actor));
     publish_opening(actor, status);
     if (place->child)
         return;

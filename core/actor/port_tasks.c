@@ -65,6 +65,16 @@ static int may_await(struct port *port)
     return status;
 }
 
+static void explain(struct port *port, struct external_request_answer *answer)
+{
+    struct executor *executor;
+
+    if (!answer->pool || port_enter(port, &executor) != 0)
+        return;
+    external_request_explain(executor->runtime, answer);
+    runtime_leave(executor);
+}
+
 int port_await(struct weir_port *public, uint64_t reference, struct weir_answer *out)
 {
     struct external_request_answer answer = { 0 };
@@ -74,6 +84,7 @@ int port_await(struct weir_port *public, uint64_t reference, struct weir_answer 
     if (status != 0)
         return status;
     status = external_requests_await(port->external_requests, reference, &answer);
+    explain(port, &answer);
     external_request_show(&answer, out);
     return status;
 }
@@ -89,6 +100,7 @@ int port_await_any(struct weir_port *public, const uint64_t *references, uint32_
         return status;
     status = external_requests_await_any(port->external_requests, references, count, timeout_ms,
                                          out_index, &answer);
+    explain(port, &answer);
     external_request_show(&answer, out);
     return status;
 }

@@ -110,6 +110,7 @@ int request_send(struct actor *actor, const struct request_options *options,
     reference = entry->reference;
     due_ns = deadline(actor, leases_timeout(options->takes, options->timeout_ms));
     deadlines_set(ext, DEADLINE_REQUEST, (uint32_t)(entry - ext->pending), due_ns);
+    entry->pool = options->takes ? options->to : 0;
     entry->status = WEIR_ETIMEOUT;
     entry->then = options->then;
     entry->context = options->context;
@@ -149,8 +150,11 @@ static void finish(struct actor *actor, struct pending *entry, const struct weir
 
 static void finish_without_message(struct actor *actor, struct pending *entry, int status)
 {
-    struct weir_reply reply = { .reference = entry->reference, .status = status, .detail = "" };
+    char detail[LEASE_TROUBLE] = "";
+    struct weir_reply reply = { .reference = entry->reference, .status = status, .detail = detail };
 
+    if (entry->pool && status == WEIR_ETIMEOUT)
+        leases_explain(actor->runtime, entry->pool, detail, sizeof detail);
     finish(actor, entry, &reply);
 }
 

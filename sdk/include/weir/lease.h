@@ -21,7 +21,8 @@
  * does not wait for a worker in use. WEIR_EFULL, at once: all workers are in use, and the queue has
  * no room. A worker that starts, or that comes back after a return, is not in use; with the
  * time-out 0 one that starts counts as in use. WEIR_EUNSUPPORTED: the pool gives no leases; that is
- * also the answer when a reload takes `lease` away while the taker waits.
+ * also the answer when a reload takes `lease` away while the taker waits. With WEIR_ETIMEOUT the
+ * detail of the reply is the reason why the last worker did not open, if no other one has since.
  * Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
  */
 static inline int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,

@@ -32,7 +32,8 @@ WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint
 /*
  * As weir_runtime_take, without a wait: weir_runtime_await fetches the answer, whose message has
  * the lease (weir_answer_lease), or weir_runtime_cancel gives the take up; it returns a lease that
- * was given before.
+ * was given before. With WEIR_ETIMEOUT the detail of the answer is the reason why the last worker
+ * did not open, if no other one has opened since.
  */
 WEIR_API int weir_runtime_take_request(struct weir_runtime *runtime, weir_pid pool,
                                        uint64_t timeout_ms, uint64_t *out_reference);

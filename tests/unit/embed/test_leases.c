@@ -415,6 +415,42 @@ static void test_group_has_pools_of_workers_that_give_leases(void)
     finish(&f);
 }
 
+static int do_not_open(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    weir_reason(self, "no route");
+    return WEIR_EINVALID;
+}
+
+/* promise P33: a taker whose time is over learns why no worker opens, also of a group. */
+static void test_time_out_names_the_reason_of_the_open_that_failed(void)
+{
+    struct weir_behaviour broken = behaviour;
+    struct weir_pool_options options = WEIR_POOL_OPTIONS;
+    struct weir_answer answer = WEIR_ANSWER;
+    struct fixture f;
+    uint64_t reference;
+    weir_pid member;
+
+    begin_group(&f, WEIR_FOR_EVER);
+    broken.open = do_not_open;
+    options.path = "group/a";
+    options.parent = f.pool;
+    options.behaviour = &broken;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(f.hand.runtime, &options, &member), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        weir_pid asked = i == 0 ? member : f.pool;
+
+        do { /* until an open has failed */
+            CU_ASSERT_EQUAL(weir_runtime_take_request(f.hand.runtime, asked, 1, &reference), 0);
+            CU_ASSERT_EQUAL(weir_runtime_await(f.hand.runtime, reference, &answer), WEIR_ETIMEOUT);
+        } while (answer.detail[0] == '\0');
+        CU_ASSERT_STRING_EQUAL(answer.detail, "worker group/a#0 does not open: no route");
+    }
+    finish(&f);
+}
+
 /* --- the storm -------------------------------------------------------------------------------- */
 
 struct user {
@@ -475,6 +511,7 @@ int main(void)
         { "group", test_taker_of_a_group_gets_a_worker_of_any_pool },
         { "time-out of a group", test_member_of_a_group_has_the_time_out_of_the_group },
         { "pools of a group", test_group_has_pools_of_workers_that_give_leases },
+        { "reason", test_time_out_names_the_reason_of_the_open_that_failed },
         { "storm", test_no_worker_is_used_by_two_while_the_pool_changes },
         CU_TEST_INFO_NULL,
     };
