@@ -49,8 +49,10 @@ WEIR_API int weir_runtime_send_wait(struct weir_runtime *runtime, weir_pid to,
 
 /*
  * Sends a request and returns at once. Takes the message on 0. After 0 the reference has exactly
- * one answer; weir_runtime_await fetches the answer, or weir_runtime_cancel cancels the request. A
- * request that cannot be sent is refused at once, with a status of weir_runtime_send.
+ * one answer; weir_runtime_await fetches the answer, or weir_runtime_cancel cancels the request.
+ * One of the two is due, also after the time-out: until then the reference takes some 140 bytes,
+ * and its reply stays. A request that cannot be sent is refused at once, with a status of
+ * weir_runtime_send.
  */
 WEIR_API int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_lane lane,
                                   struct weir_message *message, uint64_t timeout_ms,

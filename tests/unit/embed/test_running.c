@@ -1,7 +1,7 @@
 /*
  * Goal: the status of a request that a thread no longer waits for says whether its work had begun:
- * after TIMEOUT and CANCELLED it never begins, after RUNNING it had begun. A cancel wakes the thread
- * that waits.
+ * after TIMEOUT and CANCELLED it never begins, after RUNNING it had begun. A cancel wakes the
+ * thread that waits.
  *
  * Method: a worker at a gate, a request that it has begun, and one behind it; then a storm of tasks
  * whose time-outs pass while they begin.
