@@ -24,6 +24,18 @@ int wanted_status_of(struct runtime *runtime, struct executor *executor,
                                                 : status_of_group(message);
 }
 
+bool wanted_may_end(const struct message *message)
+{
+    return message->public.kind == WEIR_REQUEST || group_of(message);
+}
+
+uint64_t wanted_changes(const struct runtime *runtime)
+{
+    /* Relaxed: a group that is cancelled at the same time is seen at the next look. */
+    return request_given_up_so_far(runtime) +
+           atomic_load_explicit(&runtime->groups.cancels, memory_order_relaxed);
+}
+
 /* The worker is to stop after its present message, or the runtime ends. */
 static bool is_stopped(struct actor *actor)
 {

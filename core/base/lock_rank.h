@@ -10,6 +10,7 @@
  *   - a thread that is in a long callback is held there while the messages that wait behind it go to
  *     other workers;
  *   - sources and pools change their members, which publishes names and signals actors;
+ *   - a lease that ends says to the queue that its worker comes back;
  *   - all pools come before all queues: a pool that scales itself looks at the queue of its group,
  *     and figures hold a queue while they count;
  *   - tables of one subject (events, names, requests) may signal an actor, nothing else;
@@ -30,8 +31,8 @@
     X(SOURCE,       "a source") \
     X(STANDALONE,   "a stand-alone actor") \
     X(POOL,         "a pool") \
-    X(PULL,         "the queue of a pool") \
     X(LEASES,       "the leases of a pool") \
+    X(PULL,         "the queue of a pool") \
     X(CHILDREN,     "the children of an actor") \
     X(EVENTS,       "the events") \
     X(NAMES,        "the names") \

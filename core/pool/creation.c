@@ -307,7 +307,8 @@ int pool_create(struct runtime *runtime, struct executor *executor,
     if (options->subscribe)
         subscription_commit(pool, executor, options->subscribe, options->fan_out);
     actor_begin(pool->actor, executor);
-    elastic_wake(pool, executor); /* it may begin with more workers than it needs */
+    if (options->size > options->settings.size_min) /* it may not need all of them */
+        elastic_wake(pool, executor);
     *out = pool;
     return 0;
 }

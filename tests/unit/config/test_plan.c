@@ -207,9 +207,9 @@ static void test_change_of_leases_is_one_step(void)
                   "~ pools.a.lease: timeout 30s, queue 4 -> timeout 30s, queue 5\n");
     expect_change("pools: {a: {use: sink.null, route: pull}}",
                   "pools: {a: {use: sink.null, lease: {}}}",
-                  "~ pools.a.lease: off -> timeout 30s, queue 0  (new workers beside the old)\n");
+                  "~ pools.a.lease: off -> timeout 30s, queue 50  (new workers beside the old)\n");
     expect_change("pools: {a: {use: sink.null, lease: {}}}", "pools: {a: {use: sink.null}}",
-                  "~ pools.a.lease: timeout 30s, queue 0 -> off  (new workers beside the old)\n"
+                  "~ pools.a.lease: timeout 30s, queue 50 -> off  (new workers beside the old)\n"
                   "~ pools.a.route: pull -> round_robin\n");
 }
 
@@ -459,7 +459,7 @@ static void test_exclusive_ones_are_said_to_stop_first(void)
                   "~ pools.a.args.label: x -> y\n");
     expect_change("pools: {a: {use: door.listen, size: 1, route: pull}}",
                   "pools: {a: {use: door.listen, size: 1, lease: {}}}",
-                  "~ pools.a.lease: off -> timeout 30s, queue 0  (stops first, then the new one "
+                  "~ pools.a.lease: off -> timeout 30s, queue 50  (stops first, then the new one "
                   "opens)\n");
     expect_change("pools: {a: {use: sink.null, size: 1}}",
                   "pools: {a: {use: door.listen, size: 1}}",

@@ -48,7 +48,7 @@ static const struct {
     enum dead_reason dead; /* of the statement */
 } rows[] = {
     { leave_kept, DEAD_CRASHED },
-    { leave_retry, DEAD_REJECTED },
+    { leave_retry, DEAD_CRASHED }, /* it has begun */
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
