@@ -275,8 +275,8 @@ static bool no_one_waits(void *context)
 }
 
 /*
- * The parts that used this wave have ended; now it is about parts that ask each other, or that stay.
- * Pools that become idle wake the thread: see `idle_waits` in face_idle.c.
+ * The parts that used this wave have ended; now it is about parts that ask each other, or that
+ * stay. Pools that become idle wake the thread: see `idle_waits` in face_idle.c.
  */
 static void wait_for_answers(struct run *run, uint32_t past, uint64_t deadline_ns)
 {

@@ -31,11 +31,11 @@ struct feeding_use {
 
 /*
  * Gives each part its wave, 0 and up; a part closes after all earlier waves. A part feeds the
- * targets of its outputs, the pools that it uses, and all pools nested in these; a nested pool feeds
- * its parent. Where parts feed each other in a circle, its weakest links do not count: first those
- * of FEEDING_ASKS, then those of FEEDING_OPTION. Parts that feed each other by their outputs in a
- * circle share one wave. Uses of other parts than these are ignored. Time: n log n in parts, linear
- * in outputs and uses. Call it in a read section. WEIR_ENOMEM.
+ * targets of its outputs, the pools that it uses, and all pools nested in these; a nested pool
+ * feeds its parent. Where parts feed each other in a circle, its weakest links do not count: first
+ * those of FEEDING_ASKS, then those of FEEDING_OPTION. Parts that feed each other by their outputs
+ * in a circle share one wave. Uses of other parts than these are ignored. Time: n log n in parts,
+ * linear in outputs and uses. Call it in a read section. WEIR_ENOMEM.
  */
 int feeding_waves(const struct feeder *parts, uint32_t count, const struct feeding_use *uses,
                   uint32_t use_count, uint32_t *out_waves);

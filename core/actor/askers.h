@@ -16,7 +16,8 @@
 struct actor;
 struct runtime;
 
-/* More parts that ask one pool are not told apart. One element less than two cache lines hold. */
+/* More parts that ask one pool are not distinguished. One element less than two cache lines
+ * hold. */
 #define ASKERS_MAX 15u
 
 struct askers {

@@ -7,13 +7,13 @@
 #include "actor/due.h"
 #include "actor/end.h"
 #include "actor/handling.h"
-#include "actor/heir.h"
 #include "actor/incarnation.h"
 #include "actor/inspect.h"
 #include "actor/lease_turn.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
+#include "actor/newcomer.h"
 #include "actor/origin.h"
 #include "actor/place.h"
 #include "actor/port.h"
@@ -76,7 +76,7 @@ static void share_backlog(struct actor *actor)
     const struct owner *owner = place_owner(actor);
     enum actor_state state = actor_state(actor);
 
-    heir_begin(actor);
+    newcomer_begin(actor);
     if (owner && owner->ops->give && state != ACTOR_CLOSED && state != ACTOR_ENDED)
         owner->ops->give(actor->place);
 }

@@ -11,8 +11,8 @@
 
 /*
  * Appends a dead message of the actor or pool `self`, whose path is `path`. `way` is the address
- * for a replay; NULL: `self`. Borrows all. Returns the number of the record; 0: it is not stored, as
- * a message of core itself.
+ * for a replay; NULL: `self`. Borrows all. Returns the number of the record; 0: it is not stored,
+ * as a message of core itself.
  */
 uint64_t dead_store_append(struct runtime *runtime, const struct message *message, weir_pid self,
                            const char *path, const struct dead_letter_way *way,

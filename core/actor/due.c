@@ -3,10 +3,10 @@
 #include "actor/alarm.h"
 #include "actor/backlog.h"
 #include "actor/deadlines.h"
-#include "actor/heir.h"
 #include "actor/kept.h"
 #include "actor/lease_turn.h"
 #include "actor/leave.h"
+#include "actor/newcomer.h"
 #include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/restart.h"
@@ -52,7 +52,7 @@ uint32_t due_run(struct actor *actor)
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));
     next = earlier(next, lease_time(actor, now));
-    next = earlier(next, heir_time(actor, now));
+    next = earlier(next, newcomer_time(actor, now));
     if (next != TIMER_NEVER)
         actor_ext_arm(actor, next);
     return count;

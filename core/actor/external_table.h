@@ -23,9 +23,9 @@ struct external_requests {
     bool closed;                    /* lock */
     /* lock: NULL as soon as no thread may enter it any more; outlives the ports that lead to it */
     struct runtime *runtime;
-    uint32_t any_waits;             /* lock: threads in external_requests_await_any */
-    _Atomic uint32_t answers;       /* futex for them; written under the lock */
-    _Atomic uint64_t given_up;      /* requests so far that ended without an answer of an actor;
+    uint32_t any_waits;        /* lock: threads in external_requests_await_any */
+    _Atomic uint32_t answers;  /* futex for them; written under the lock */
+    _Atomic uint64_t given_up; /* requests so far that ended without an answer of an actor;
                                      * written under the lock */
 };
 

@@ -9,7 +9,7 @@
  *
  * Life: create, under the lock of the pool. The old array of members holds one reference, and each
  * new member one. The reclamation of the array sets the marks; the new members look at them in
- * their turns (heir.h).
+ * their turns (newcomer.h).
  */
 #ifndef ACTOR_HANDOVER_H
 #define ACTOR_HANDOVER_H

@@ -3,10 +3,10 @@
  *
  * Each member that was ever taken has an entry, at a fixed index. A token is {index, number of the
  * lease in the runtime}: so it never repeats, in no pool, and a lookup is one step. A lease is open
- * from the grant until its holder returns it or its member ends it (lease.h), whichever comes first,
- * under `lock`. From then on each use of its token is refused. A message of an open lease is put
- * into the member's mailbox under the lock, also while the mailbox is closed because the member is
- * to leave: so after a member has ended the lease, no message of that lease follows.
+ * from the grant until its holder returns it or its member ends it (lease.h), whichever comes
+ * first, under `lock`. From then on each use of its token is refused. A message of an open lease is
+ * put into the member's mailbox under the lock, also while the mailbox is closed because the member
+ * is to leave: so after a member has ended the lease, no message of that lease follows.
  *
  * Rank of `lock`: below the pool's lock.
  */

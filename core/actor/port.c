@@ -126,7 +126,7 @@ static int ask(struct port *port, const struct external_request_options *options
                struct message *message, uint64_t *out_reference)
 {
     struct executor *executor;
-    int status = port_enter_asking(port, options->inspects ? 0 : options->to, &executor);
+    int status = port_enter_to(port, options->inspects ? 0 : options->to, &executor);
 
     if (status != 0)
         return status;

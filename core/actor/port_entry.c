@@ -39,7 +39,7 @@ int port_hold(struct port *port, struct runtime **out)
     return status;
 }
 
-int port_enter_asking(struct port *port, weir_pid to, struct executor **out)
+int port_enter_to(struct port *port, weir_pid to, struct executor **out)
 {
     int status = port_enter(port, out);
 
@@ -48,10 +48,10 @@ int port_enter_asking(struct port *port, weir_pid to, struct executor **out)
     return status;
 }
 
-int port_hold_asking(struct port *port, weir_pid to, struct runtime **out)
+int port_hold_to(struct port *port, weir_pid to, struct runtime **out)
 {
     struct executor *executor;
-    int status = port_enter_asking(port, to, &executor);
+    int status = port_enter_to(port, to, &executor);
 
     if (status != 0)
         return status;

@@ -65,10 +65,10 @@ int port_borrow(struct port *port, struct executor **out);
 int port_enter(struct port *port, struct executor **out);
 
 /* As port_enter, for a thread that is about to ask `to`: see askers.h. */
-int port_enter_asking(struct port *port, weir_pid to, struct executor **out);
+int port_enter_to(struct port *port, weir_pid to, struct executor **out);
 
 /* As port_hold, likewise. WEIR_ENOMEM. */
-int port_hold_asking(struct port *port, weir_pid to, struct runtime **out);
+int port_hold_to(struct port *port, weir_pid to, struct runtime **out);
 
 /* The runtime, in which the thread may wait: runtime_release is due. WEIR_ECLOSED. */
 int port_hold(struct port *port, struct runtime **out);

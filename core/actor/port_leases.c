@@ -20,7 +20,7 @@ int port_take(struct weir_port *public, weir_pid pool, uint64_t timeout_ms, stru
     const struct lease_holder holder = { port->pid, port->life };
     struct weir_lease lease;
     struct runtime *runtime;
-    int status = port_hold_asking(port, pool, &runtime);
+    int status = port_hold_to(port, pool, &runtime);
 
     if (status != 0)
         return status;
@@ -41,7 +41,7 @@ int port_take_begin(struct weir_port *public, weir_pid pool, uint64_t timeout_ms
     struct port *port = port_of(public);
     const struct lease_holder holder = { port->pid, port->life };
     struct runtime *runtime;
-    int status = port_hold_asking(port, pool, &runtime);
+    int status = port_hold_to(port, pool, &runtime);
 
     if (status != 0)
         return status;

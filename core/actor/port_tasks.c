@@ -41,7 +41,7 @@ int port_begin(struct weir_port *public, weir_pid to, struct weir_message *messa
                                              .lane = WEIR_NORMAL,
                                              .timeout_ms = timeout_ms };
     struct runtime *runtime;
-    int status = port_hold_asking(port_of(public), to, &runtime);
+    int status = port_hold_to(port_of(public), to, &runtime);
 
     if (status != 0)
         return status;
@@ -134,7 +134,7 @@ static int submit(struct port *port, const struct submission *submission, uint64
                   uint32_t *out_count)
 {
     struct runtime *runtime;
-    int status = port_hold_asking(port, submission->to, &runtime);
+    int status = port_hold_to(port, submission->to, &runtime);
 
     *out_count = 0;
     if (status != 0)
@@ -156,7 +156,7 @@ int port_submit_request(struct weir_port *public, weir_pid pool, const struct we
                         uint64_t timeout_ms, uint64_t *out_reference)
 {
     struct runtime *runtime;
-    int status = port_hold_asking(port_of(public), pool, &runtime);
+    int status = port_hold_to(port_of(public), pool, &runtime);
 
     if (status != 0)
         return status;
@@ -172,7 +172,7 @@ int port_submit_wait(struct weir_port *public, weir_pid pool, const struct weir_
     struct port *port = port_of(public);
     struct runtime *runtime;
     uint64_t reference;
-    int status = port_hold_asking(port, pool, &runtime);
+    int status = port_hold_to(port, pool, &runtime);
 
     if (status != 0)
         return status;
@@ -257,7 +257,7 @@ int port_group_send(struct weir_port_group *public, weir_pid to, struct weir_mes
 {
     const struct port_group *group = group_of_public(public);
     struct runtime *runtime;
-    int status = port_hold_asking(group->port, to, &runtime);
+    int status = port_hold_to(group->port, to, &runtime);
 
     if (status != 0)
         return status;

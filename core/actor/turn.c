@@ -10,11 +10,11 @@
 #include "actor/group.h"
 #include "actor/hand_back.h"
 #include "actor/handling.h"
-#include "actor/heir.h"
 #include "actor/lease.h"
 #include "actor/lease_turn.h"
 #include "actor/leave.h"
 #include "actor/lifecycle.h"
+#include "actor/newcomer.h"
 #include "actor/open.h"
 #include "actor/output.h"
 #include "actor/producing.h"
@@ -242,7 +242,7 @@ static bool may_take(struct actor *actor)
     if (!actor->spec)
         return true; /* the built-in manager */
     return actor_state(actor) == ACTOR_OPEN && !(actor->flags & ACTOR_PRINTS) &&
-           actor->leaving != LEAVING_CLOSES && !heir_waits(actor) &&
+           actor->leaving != LEAVING_CLOSES && !newcomer_waits(actor) &&
            (!restart_is_ordered(actor) || lease_of(actor)) &&
            actor->kept.count < demand_of(actor) && !output_is_waiting(actor) &&
            !backlog_is_at_retries_max(actor);
@@ -412,7 +412,7 @@ static inline bool becomes_plain(struct actor *actor)
     if (mailbox_has_other(&actor->mailbox) || place_shares_queue(actor))
         return false;
     if (!(actor->flags & ACTOR_PLAIN)) {
-        if (!is_undisturbed(actor) || restart_is_ordered(actor) || heir_waits(actor))
+        if (!is_undisturbed(actor) || restart_is_ordered(actor) || newcomer_waits(actor))
             return false;
         actor->flags |= ACTOR_PLAIN;
     }

@@ -7,8 +7,8 @@
  *
  * The ranks go from the whole to its parts, and within core against the direction of the layers:
  *   - the host and libweir hold theirs around calls of core, so that no part is freed meanwhile;
- *   - a thread that is in a long callback is held there while the messages that wait behind it go to
- *     other workers;
+ *   - a thread is held in a long callback while the messages that wait behind it go to other
+ *     workers;
  *   - sources and pools change their members, which publishes names and signals actors;
  *   - a lease that ends says to the queue that its worker comes back;
  *   - all pools come before all queues: a pool that scales itself looks at the queue of its group,

@@ -43,12 +43,12 @@ struct closing_options {
 uint64_t closing_share_ms(uint64_t left_ms, uint32_t later);
 
 /*
- * Closes sources first, then each part after all parts whose outputs feed it, whose options name it,
- * or that have asked it, and a pool after the pools nested in it: see core/feeding.h. Parts that
- * feed each other in a cycle close together; where they ask each other, they close when none of them
- * has messages, or after half of the time. The log names each part that has not ended in time. Changes the order of `parts`. Blocks: do not call it in a read
- * section. 0; WEIR_ETIMEOUT: a part has not ended; WEIR_ENOMEM: nothing was closed; a single part
- * needs no memory.
+ * Closes sources first, then each part after all parts whose outputs feed it, whose options name
+ * it, or that have asked it, and a pool after the pools nested in it: see core/feeding.h. Parts
+ * that feed each other in a cycle close together; where they ask each other, they close when none
+ * of them has messages, or after half of the time. The log names each part that has not ended in
+ * time. Changes the order of `parts`. Blocks: do not call it in a read section. 0; WEIR_ETIMEOUT: a
+ * part has not ended; WEIR_ENOMEM: nothing was closed; a single part needs no memory.
  */
 int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
                 const struct closing_options *options);

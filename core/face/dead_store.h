@@ -21,7 +21,7 @@ struct runtime;
 
 /* A dead letter. All texts are borrowed during the call, and "" when they are not known. */
 struct dead_record {
-    const char *path;   /* of the pool, the source or the actor whose message it was */
+    const char *path; /* of the pool, the source or the actor whose message it was */
     /* The pool or source that receives the message when it is sent again; "": it was for one worker
      * alone, and cannot be sent again from the store. */
     const char *to;

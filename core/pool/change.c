@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "actor/fullness.h"
-#include "actor/heir.h"
+#include "actor/newcomer.h"
 #include "pool/elastic.h"
 #include "pool/escalation.h"
 #include "pool/lease_group.h"
@@ -197,7 +197,7 @@ static void let_in_locked(struct pool *pool, struct place *place, struct executo
     place->standing = PLACE_MEMBER;
     if (!place->opened)
         return;
-    if (heir_waits(place->actor)) /* it sees the signal before its first message */
+    if (newcomer_waits(place->actor)) /* it sees the signal before its first message */
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            SIGNAL_WORK);
     mailbox_open(&place->actor->mailbox);

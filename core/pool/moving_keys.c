@@ -1,6 +1,6 @@
 #include "pool/moving_keys.h"
 
-#include "actor/heir.h"
+#include "actor/newcomer.h"
 #include "pool/pool.h"
 #include "pool/route_ops.h"
 
@@ -38,7 +38,7 @@ void moving_keys_hold_locked(const struct list *places, struct handover *handove
     if (!handover)
         return;
     for (const struct list *node = places->next; node != places; node = node->next)
-        heir_hold(LIST_ENTRY(node, struct place, link), handover);
+        newcomer_hold(LIST_ENTRY(node, struct place, link), handover);
 }
 
 void moving_keys_leave_locked(struct pool *pool, struct handover *handover)

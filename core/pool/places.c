@@ -2,8 +2,8 @@
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
-#include "actor/heir.h"
 #include "actor/lease.h"
+#include "actor/newcomer.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
@@ -45,7 +45,7 @@ static void opened(struct place *place)
     if (place->standing != PLACE_PREPARED)
         pool_place_publish_locked(pool, place);
     lock_release(&pool->lock);
-    heir_begin(place->actor);
+    newcomer_begin(place->actor);
     if (let_in)
         pool_wake_waiters(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);

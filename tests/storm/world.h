@@ -10,8 +10,9 @@
  *      takers -> lessors: two pools, which have no worker until a taker comes
  *
  * The guest is a pool that is replaced by another while it is fed; line has one worker, and what it
- * gets must come in order. A reader reads the figures of all pools, beside everything else. Workers decide by the number of the message what they do with it. What
- * acts from outside does so in `agents`: threads, or fibers of the simulator.
+ * gets must come in order. A reader reads the figures of all pools, beside everything else. Workers
+ * decide by the number of the message what they do with it. What acts from outside does so in
+ * `agents`: threads, or fibers of the simulator.
  *
  * Each message has a ticket, by its number, in which everybody notes what became of it: what was
  * accepted is handled once, or dead once with its reason, or back with who sent it; what was

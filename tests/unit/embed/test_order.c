@@ -1,12 +1,12 @@
 /*
- * Goal: a pool that others use without an output closes after them: a pool that an option names, and
- * a pool that was only looked up. So all accepted messages find it open at the end. Shows promise
- * O5.
+ * Goal: a pool that others use without an output closes after them: a pool that an option names,
+ * and a pool that was only looked up. So all accepted messages find it open at the end. Shows
+ * promise O5.
  *
- * Method: a table of the ways in which a user asks, of the places of both pools, and of how the user
- * knows the other one. The used pool is made first, so that a shutdown that does not know of the use
- * closes it first. A user waits at a gate with messages in its mailbox until the shutdown has closed
- * it; then each of its messages asks.
+ * Method: a table of the ways in which a user asks, of the places of both pools, and of how the
+ * user knows the other one. The used pool is made first, so that a shutdown that does not know of
+ * the use closes it first. A user waits at a gate with messages in its mailbox until the shutdown
+ * has closed it; then each of its messages asks.
  */
 #include <pthread.h>
 #include <sched.h>

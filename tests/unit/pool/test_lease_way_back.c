@@ -47,8 +47,7 @@ static const struct {
     probe_act *leave;
     enum dead_reason dead; /* of the statement */
 } rows[] = {
-    { leave_kept, DEAD_CRASHED },
-    { leave_retry, DEAD_CRASHED }, /* it has begun */
+    { leave_kept, DEAD_CRASHED }, { leave_retry, DEAD_CRASHED }, /* it has begun */
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])

@@ -1,4 +1,4 @@
-#include "actor/heir.h"
+#include "actor/newcomer.h"
 
 #include "actor/actor_ext.h"
 #include "actor/runtime.h"
@@ -6,9 +6,9 @@
 #define CHECK_NS_MIN 1000000u  /* between two checks: an eighth of the time so far */
 #define CHECK_NS_MAX 16000000u /* within these bounds */
 
-void heir_hold(struct place *place, struct handover *handover)
+void newcomer_hold(struct place *place, struct handover *handover)
 {
-    /* Release pairs with the acquire in heir_waits. A place is new once. */
+    /* Release pairs with the acquire in newcomer_waits. A place is new once. */
     atomic_store_explicit(&place->handover, handover_ref(handover), memory_order_release);
 }
 
@@ -58,9 +58,9 @@ static void log_late(const struct actor *actor)
               weir_str("effect", "messages of one key may be handled out of order"));
 }
 
-uint64_t heir_time(struct actor *actor, uint64_t now_ns)
+uint64_t newcomer_time(struct actor *actor, uint64_t now_ns)
 {
-    struct handover *handover = heir_waits(actor) ? actor->place->handover : NULL;
+    struct handover *handover = newcomer_waits(actor) ? actor->place->handover : NULL;
     uint64_t pause;
 
     if (!handover)
@@ -79,18 +79,18 @@ uint64_t heir_time(struct actor *actor, uint64_t now_ns)
     return now_ns + pause;
 }
 
-void heir_begin(struct actor *actor)
+void newcomer_begin(struct actor *actor)
 {
     uint64_t next;
 
-    if (!heir_waits(actor))
+    if (!newcomer_waits(actor))
         return;
     actor_disturb(actor);
     if (!actor_ext_get(actor)) { /* without memory for a timer, it begins at once */
         end(actor, actor->place->handover);
         return;
     }
-    next = heir_time(actor, executor_look_at_clock(actor->executor));
+    next = newcomer_time(actor, executor_look_at_clock(actor->executor));
     if (next != TIMER_NEVER)
         actor_ext_arm(actor, next);
 }
