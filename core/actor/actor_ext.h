@@ -61,7 +61,6 @@ struct deadlines {
     uint32_t capacity;
 };
 
-struct hand_back;
 struct port;
 
 struct actor_ext {
@@ -85,7 +84,6 @@ struct actor_ext {
     struct message_list retries; /* waiting for redelivery, at their again_ns */
     struct message_list stash;   /* stashed by the worker: stash.h */
     struct message_list events;  /* of a leased worker, until the end of the lease: lease.h */
-    struct hand_back *hand_back; /* NULL until a message waits there: hand_back.h */
 
     struct table monitors; /* the monitors that this actor holds */
     uint64_t next_monitor;

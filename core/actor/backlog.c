@@ -19,7 +19,7 @@ bool backlog_is_empty(struct actor *actor)
 {
     return message_queue_is_empty(&actor->front) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && backlog_retries(actor) == 0 &&
-           hand_back_count(actor) == 0 && mailbox_empty(&actor->mailbox);
+           mailbox_empty(&actor->mailbox);
 }
 
 /* --- retries -------------------------------------------------------------------------------- */
@@ -119,13 +119,11 @@ void backlog_hurry(struct actor *actor, uint32_t flags)
 
 /* --- handing on, and discarding ------------------------------------------------------------- */
 
-/* Takes the next message of the backlog; the front first, then what waits for other members. */
+/* Takes the next message of the backlog; the front first. */
 static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = message_queue_take(&actor->front);
 
-    if (!message)
-        message = hand_back_take(actor);
     if (!message && actor->ext) {
         message = message_list_take(&actor->ext->retries);
         note_retries(actor);
@@ -190,7 +188,6 @@ static void pass_backlog(struct actor *actor, giving *give)
 
     if (!place_member_of(actor))
         return;
-    hand_back_cancel(actor);
     pass_held(actor, &actor->front, give, &full);
     if (backlog_retries(actor) > 0) {
         pass_held(actor, &actor->ext->retries.queue, give, &full);

@@ -7,7 +7,6 @@
 #include "actor/backlog.h"
 #include "actor/children.h"
 #include "actor/deadlines.h"
-#include "actor/hand_back.h"
 #include "actor/incarnation.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
@@ -109,7 +108,6 @@ static void destroy_ext(struct actor *actor)
     port_close(ext->port);
     watched_end_all(actor);
     deadlines_finish(&ext->deadlines);
-    hand_back_destroy(ext->hand_back, actor->executor);
     free(ext->pending);
     free(ext->alarms);
     free(ext->detail);

@@ -5,7 +5,6 @@
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
-#include "actor/hand_back.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/origin.h"
@@ -80,7 +79,6 @@ static void stay(struct actor *actor)
 {
     actor->leaving = LEAVING_NOT;
     actor->place->leave_due_ns = 0;
-    hand_back_cancel(actor);
     if (actor_state(actor) == ACTOR_OPEN)
         actor->place->owner->ops->opened(actor->place);
     room_queue_wake(actor, UINT32_MAX, actor->executor);
@@ -160,12 +158,8 @@ static bool may_close(struct actor *actor, bool leaves_queue)
 
 void leave_shed(struct actor *actor)
 {
-    if (actor->leaving == LEAVING_CLOSES)
+    if (actor->leaving < LEAVING_DISCARDS || actor->leaving == LEAVING_CLOSES)
         return;
-    if (actor->leaving < LEAVING_DISCARDS) {
-        hand_back_again(actor);
-        return;
-    }
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     /* Only when the whole pool is removed: otherwise other members take from its queue. */
     discard_queue(actor, true);

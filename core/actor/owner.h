@@ -47,10 +47,8 @@ struct owner_ops {
     /* Passes a message of the backlog to another member. Takes it on 0. */
     int (*reroute)(struct place *place, struct message *message);
     /* As reroute, for an actor that leaves and could still handle the message itself. With
-     * `finishes` it only goes to an equal member. WEIR_EFULL: it may go when there is room, in the
-     * line of `room`; any other refusal: the actor handles it. */
+     * `finishes` it only goes to an equal member. */
     int (*hand_back)(struct place *place, struct message *message, bool finishes);
-    struct wait_queue *(*room)(struct place *place);
     /* Room was made, and senders wait for it, here or above: `places` are free in a member again,
      * and `pulled` messages were taken from the shared queue. */
     void (*credit)(struct owner *owner, uint32_t places, uint32_t pulled,

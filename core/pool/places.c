@@ -203,11 +203,6 @@ static int hand_back(struct place *place, struct message *message, bool finishes
     return route_uncounted(pool, place->actor->executor, message, NULL);
 }
 
-static struct wait_queue *room(struct place *place)
-{
-    return &pool_that_stays(pool_of_place(place))->waiters;
-}
-
 static void discard(struct place *place, bool as_removed)
 {
     struct pool *pool = pool_of_place(place);
@@ -248,7 +243,6 @@ const struct owner_ops pool_owner_ops = {
     .stopped = stopped,
     .reroute = reroute,
     .hand_back = hand_back,
-    .room = room,
     .credit = return_credit,
     .pass_on = pass_on,
     .ended = ended,

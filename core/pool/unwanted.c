@@ -83,7 +83,9 @@ uint64_t unwanted_beat(struct pool *pool)
     lock_acquire(&pull->lock);
     if (pull->messages.count == 0)
         pull->spoils = false;
-    beats = pull->beats = pull->spoils;
+    /* [P1] pairs with members_publish. Without members the queue waits for growth, which looks. */
+    beats = pull->beats = pull->spoils &&
+                          atomic_load_explicit(&pool->members, memory_order_acquire)->count > 0;
     lock_release(&pull->lock);
     return beats ? WANTED_BEAT_NS : TIMER_NEVER;
 }

@@ -129,14 +129,12 @@ static int path_width(const struct settings *settings)
     return (int)width;
 }
 
-/* The state in one word, or the number of workers that are not open, or of paused pools below. */
+/* The state in one word, or the number of workers that are not open. */
 static void pool_state(const struct overview_pool *pool, char *text, size_t size)
 {
     const struct weir_pool_stats *stats = &pool->stats;
 
-    if (stats->paused > 0 && pool->settings->nested)
-        (void)snprintf(text, size, "%" PRIu32 " paused", stats->paused);
-    else if (stats->paused > 0)
+    if (stats->paused > 0)
         (void)snprintf(text, size, "paused");
     else if (stats->stopped > 0)
         (void)snprintf(text, size, "%" PRIu32 " stopped", stats->stopped);

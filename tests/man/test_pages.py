@@ -62,7 +62,7 @@ class Pages(unittest.TestCase):
         page = (MAN / "man3/weir_timer.h.3").read_text(encoding="utf-8")
         self.assertIn(".B #include <weir/plugin.h>", page)
         self.assertIn("int weir_cancel_timer(struct weir_self *self, uint64_t timer);", page)
-        self.assertIn("Cancels a timer and frees its message, if any.", page)
+        self.assertIn("Cancels a timer and frees its message, if any", page)
         self.assertNotIn("return self->host", page, "no body of an inline function")
 
     def test_macros_of_two_fonts_join_no_words(self):

@@ -54,7 +54,8 @@ static void look_at_hands(struct walk *walk, struct actor *actor,
 {
     const struct outbox *outbox = place_outbox(actor->place);
     uint32_t held = message_queue_count(&actor->front) + backlog_retries(actor) +
-                    stash_count(actor) + (outbox && outbox->settling ? 1 : 0);
+                    stash_count(actor) + (outbox && outbox->settling ? 1 : 0) +
+                    (actor->ext ? actor->ext->events.count : 0);
 
     world_expect(walk->world, reading->in_hand == actor->kept.count, "in hand, and not there",
                  reading->in_hand);

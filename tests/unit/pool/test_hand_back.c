@@ -97,25 +97,6 @@ static uint32_t begun_by(struct fixture *f, uint32_t first)
     return begun;
 }
 
-struct expected {
-    struct fixture *f;
-    uint64_t messages;
-};
-
-static bool are_out_of_mailboxes(void *context)
-{
-    const struct expected *expected = context;
-    struct ledger_reading ledger = rig_ledger(expected->f->pool);
-
-    return ledger.held + ledger.moved == expected->messages;
-}
-
-/* Waits until so many messages of leaving workers have gone to another one, or wait for room. */
-static bool have_gone_or_wait(struct fixture *f, uint64_t messages)
-{
-    return rig_wait(&f->rig, are_out_of_mailboxes, &(struct expected){ f, messages });
-}
-
 /* promise P6: with drain it goes on with what finds no room, and passes it on when there is. */
 static void test_with_drain_what_finds_no_room_is_finished(void)
 {
@@ -129,27 +110,6 @@ static void test_with_drain_what_finds_no_room_is_finished(void)
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3));
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    finish(&f, 0);
-}
-
-/* promise P6: what finds no room waits for it, and is begun by a member. */
-static void test_with_reroute_what_finds_no_room_waits(void)
-{
-    struct fixture f;
-
-    begin(&f, WEIR_REMOVE_REROUTE, 4, LIMIT);
-    send(&f, 4 * LIMIT);
-    resize(&f, 2);
-    gate_admit(&f.probe->gate, 4);
-    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 6));
-    /* The mailboxes of the two that stay have room for one each. */
-    CU_ASSERT_TRUE(have_gone_or_wait(&f, 2 * LIMIT));
-    CU_ASSERT_TRUE(rig_stats(f.pool).retiring > 0);
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(begun_by(&f, 2), 2);
-    CU_ASSERT_TRUE(rig_ledger(f.pool).moved >= 2 * LIMIT); /* idle members get some, too */
-    CU_ASSERT_EQUAL(rig_stats(f.pool).refused, 0);         /* no sender was refused */
     finish(&f, 0);
 }
 
@@ -204,105 +164,12 @@ static void test_messages_with_a_key_stay(void)
     }
 }
 
-/* One worker of a pool that reroutes has left, but for LIMIT messages that no member can get. */
-static void begin_waiting(struct fixture *f)
-{
-    begin(f, WEIR_REMOVE_REROUTE, 1, LIMIT);
-    send(f, LIMIT);
-    resize(f, 0);
-    gate_admit(&f->probe->gate, 1);
-    CU_ASSERT_TRUE(have_gone_or_wait(f, LIMIT));
-    CU_ASSERT_EQUAL(rig_stats(f->pool).retiring, 1);
-}
-
-/* promise P6 */
-static void test_growth_is_room(void)
-{
-    struct fixture f;
-
-    begin_waiting(&f);
-    resize(&f, 1);
-    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, LIMIT);
-    finish(&f, 0);
-}
-
-/* promise P6 */
-static void test_past_the_timeout_what_waits_is_dead(void)
-{
-    struct fixture f;
-
-    begin_waiting(&f);
-    rig_advance(&f.rig, TIMEOUT_MS - 1);
-    CU_ASSERT_EQUAL(rig_ledger(f.pool).dead, 0);
-    rig_advance(&f.rig, 1);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REMOVED), LIMIT);
-    finish(&f, LIMIT);
-}
-
-/* promise P8: a pool that closes finishes what it has accepted. */
-static void test_close_finishes_what_waits(void)
-{
-    struct fixture f;
-
-    begin_waiting(&f);
-    finish(&f, 0);
-}
-
-/* promise P6: a worker that is called back has its messages still. */
-static void test_who_is_called_back_handles_what_waits(void)
-{
-    struct fixture f;
-
-    begin_waiting(&f);
-    f.pool->settings.remove.mode = WEIR_REMOVE_DRAIN;
-    resize(&f, 1);
-    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 1);
-    CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 0);
-    finish(&f, 0);
-}
-
-/* promise P6: a pause is no reason to begin them. */
-static void test_pause_is_no_room(void)
-{
-    struct fixture f;
-    struct executor *executor;
-
-    begin(&f, WEIR_REMOVE_REROUTE, 2, 8);
-    send(&f, 2);
-    executor = runtime_enter(f.rig.runtime);
-    pool_pause(f.pool, true, executor);
-    runtime_leave(executor);
-    resize(&f, 1);
-    gate_admit(&f.probe->gate, 2);
-    CU_ASSERT_TRUE(have_gone_or_wait(&f, 1));
-    executor = runtime_enter(f.rig.runtime);
-    pool_pause(f.pool, false, executor);
-    runtime_leave(executor);
-    gate_open(&f.probe->gate);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    CU_ASSERT_EQUAL(begun_by(&f, 1), 1);
-    finish(&f, 0);
-}
-
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "drain, no room", test_with_drain_what_finds_no_room_is_finished },
-        { "reroute, no room", test_with_reroute_what_finds_no_room_waits },
         { "sent to itself", test_messages_to_the_worker_itself_stay },
         { "with a key", test_messages_with_a_key_stay },
-        { "growth", test_growth_is_room },
-        { "time-out", test_past_the_timeout_what_waits_is_dead },
-        { "close", test_close_finishes_what_waits },
-        { "called back", test_who_is_called_back_handles_what_waits },
-        { "pause", test_pause_is_no_room },
         CU_TEST_INFO_NULL,
     };
 
