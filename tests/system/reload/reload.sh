@@ -188,7 +188,8 @@ configure 3 8 20000 0
 start
 finish 0 "a finished source"
 check_numbers "to the end"
-[[ $(field work accepted) == 20000 ]] || fail "not all numbers were accepted"
+# A worker accepts once more what an idle one takes over from a busy one.
+(($(field work accepted) - $(field work moved) == 20000)) || fail "not all numbers were accepted"
 
 # --- HUP in the first moment of main, long before anything runs: it is kept
 configure 2 64 1000000000000 20000

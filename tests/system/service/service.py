@@ -170,7 +170,7 @@ class Service(unittest.TestCase):
         self.assertIn("PATH=", variables)
         self.assertNotIn("NOTIFY_SOCKET", variables)
 
-    def test_beats_show_progress(self):
+    def test_a_callback_that_blocks_stops_no_beat(self):
         os.mkfifo(self.folder / "lines")
         # Opening for reading and writing does not wait; the source then waits for a line.
         pipe = os.open(self.folder / "lines", os.O_RDWR)
@@ -179,10 +179,10 @@ class Service(unittest.TestCase):
         self.manager.wait("READY")
         while "turn takes long" not in (self.folder / "log").read_text():
             time.sleep(0.01)
-        self.assertEqual(0, self.manager.beats_within(2 * WATCHDOG_US / 1e6))
-        self.assertEqual(0, self.run_weir("status").returncode, "only the dispatcher is blocked")
-        os.close(pipe)
+        # Another thread serves the dispatcher: the host goes on.
         self.manager.wait("WATCHDOG")
+        self.assertEqual(0, self.run_weir("status").returncode)
+        os.close(pipe)
         self.manager.wait("STOPPING")
         self.assertEqual(0, self.process.wait())
 
