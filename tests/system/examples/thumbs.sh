@@ -27,7 +27,8 @@ pictures check pictures into "$work/pictures/" 128 || fail "see above"
 
 # Without those that an idle worker took over from a busy one: they count once more.
 accepted() {
-    echo $(($(sed -nE "s|.*component=pictures/$1 .* accepted=([0-9]+) .* moved=([0-9]+) .*|\1 - \2|p" log)))
+    local ledger="s|.*component=pictures/$1 .* accepted=([0-9]+) .* moved=([0-9]+) .*|\1 - \2|p"
+    echo $(($(sed -nE "$ledger" log)))
 }
 large=$(pictures count-large pictures 1000000)
 drawings=$(find pictures -name '*.svg' | wc -l)
