@@ -1,5 +1,6 @@
 #include "zone_rule.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
@@ -148,6 +149,7 @@ static int32_t days_before(int64_t year, int32_t month)
 {
     static const int16_t days[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365 };
 
+    assert(month >= 1 && month <= 13); /* as read_day has it */
     return days[month - 1] + (month > 2 && is_leap(year));
 }
 
