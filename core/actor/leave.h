@@ -14,8 +14,8 @@ void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_
 /* After DRAIN, SHUTDOWN or STAY: the owner decides which one is in force. */
 void leave_obey(struct actor *actor, uint32_t signals);
 
-/* Before a leaving actor takes a message. LEAVING_DISCARDS: makes the backlog dead. Otherwise tries
- * again what waits for room in another member. */
+/* Before a leaving actor takes a message: makes the backlog dead if it discards, or if its time is
+ * over. */
 void leave_shed(struct actor *actor);
 
 /* Called when a worker fails while it leaves: passes its backlog to other members. True: the actor

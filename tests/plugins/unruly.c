@@ -241,6 +241,7 @@ static const struct weir_behaviour behaviours[] = {
         .outputs = lines_outputs,
         .settings_size = sizeof(struct lines_settings),
         .state_size = sizeof(struct lines),
+        .flags = WEIR_BLOCKING,
         .open = lines_open,
         .produce = lines_produce,
         .close = lines_close,
