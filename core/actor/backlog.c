@@ -170,15 +170,26 @@ static void pass_held(struct actor *actor, struct message_queue *held, giving *g
     }
 }
 
+/* Whether a message of the mailbox was sent to the pool. */
+static bool may_go(const struct message *message)
+{
+    return !message_is_for_one(message);
+}
+
+/* What stays keeps its place in the mailbox: the worker may be recalled, with its limit. */
 static void pass_mailbox(struct actor *actor, giving *give, bool *full)
 {
+    struct mailbox_walk walk = { .looks = UINT32_MAX };
     uint32_t count = mailbox_waiting(&actor->mailbox);
     struct message *message;
 
     while (count-- > 0 && !*full &&
-           (message = unpack(actor->executor, mailbox_pop(&actor->mailbox))))
+           (message = mailbox_take_if(&actor->mailbox, &walk, may_go))) {
+        mailbox_return(&actor->mailbox);
+        message = unpack(actor->executor, message);
         if (!pass_on(actor, message, give, full))
             hold_in(actor, &actor->front, message);
+    }
 }
 
 /* Each message once: the pool may route it back to this worker if it was recalled. */
@@ -216,19 +227,13 @@ void backlog_hand_back(struct actor *actor)
     pass_backlog(actor, hand_back_pass);
 }
 
-/* Whether a message of the mailbox was sent to the pool. */
-static bool may_deal(const struct message *message)
-{
-    return !message_is_for_one(message);
-}
-
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)
 {
     struct mailbox_walk walk = { .looks = DEAL_LOOKS };
     uint32_t taken = 0;
 
     while (taken < most) {
-        struct message *message = mailbox_take_if(&actor->mailbox, &walk, may_deal);
+        struct message *message = mailbox_take_if(&actor->mailbox, &walk, may_go);
 
         if (!message)
             break;

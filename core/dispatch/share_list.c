@@ -21,10 +21,12 @@ void share_list_init(struct share_list *list)
 
 static void free_all(struct list *links)
 {
-    while (!list_empty(links)) {
-        struct share *share = share_of_link(links->next);
+    struct list *link = links->next;
 
-        list_remove(&share->link);
+    while (link != links) {
+        struct share *share = share_of_link(link);
+
+        link = link->next;
         free(share);
     }
 }

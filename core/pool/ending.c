@@ -77,9 +77,10 @@ void pool_close(struct pool *pool, struct executor *executor)
     uint32_t order = 0;
 
     lock_acquire(&pool->lock);
-    pulling_close_locked(pool);
-    /* The members may stay published: all of them are closed. */
+    /* First, so that no sender finds the queue closed while another finds the pool paused. The
+     * members may stay published: all of them are closed. */
     flags_set(&pool->flags, FLAGS_CLOSING, FLAGS_CLOSING);
+    pulling_close_locked(pool);
     dismiss_all_locked(pool, executor);
     lock_release(&pool->lock);
     unwanted_refuse_takers(pool, executor, WEIR_ECLOSED);

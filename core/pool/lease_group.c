@@ -321,7 +321,7 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
                      uint32_t first)
 {
     struct pull_queue *pull = &group->pull;
-    bool woke = false, covered;
+    bool covered;
     uint64_t turn;
     int status = 0;
 
@@ -330,10 +330,9 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
         status = WEIR_ECLOSED;
     else if (!pull->leases)
         status = WEIR_EUNSUPPORTED; /* since the taker looked */
-    else if (!is_open(atomic_load_explicit(&group->members, memory_order_acquire))) /* [P1] */
-        status = WEIR_EFULL;
-    else if (!(woke = wake_one_locked(group, executor, first)) &&
-             !has_room_locked(group, take->public.reserved & MESSAGE_TRIES))
+    else if (!is_open(atomic_load_explicit(&group->members, memory_order_acquire)) || /* [P1] */
+             (!wake_one_locked(group, executor, first) &&
+              !has_room_locked(group, take->public.reserved & MESSAGE_TRIES)))
         status = WEIR_EFULL;
     if (status == 0) {
         take->public.reserved |= MESSAGE_GROUPED;
