@@ -133,6 +133,7 @@ static int ask_by_thread(struct weir_self *self, struct fixture *f, weir_pid to)
 
     if (errand.port && pthread_create(&thread, NULL, ask_through_port, &errand) == 0)
         (void)pthread_join(thread, NULL);
+    weir_port_unref(errand.port);
     atomic_fetch_add(errand.status == 0 ? &f->made : &f->refused, 1);
     return WEIR_DONE;
 }
