@@ -280,25 +280,44 @@ static uint32_t spares_of(uint32_t wanted, uint32_t spares)
     return spares > IDLE_THREADS_MAX - wanted ? IDLE_THREADS_MAX - wanted : spares;
 }
 
-/* The wished number of extra threads, as far as there may be so many threads. */
-static int change_locked(struct dispatcher *dispatcher, uint32_t wanted, uint32_t spares,
-                         uint32_t extras)
+/* How many threads of each kind there are to be. */
+struct numbers {
+    uint32_t wanted;
+    uint32_t spares;
+    uint32_t extras;
+};
+
+static void set_numbers_locked(struct dispatcher *dispatcher, const struct numbers *numbers)
 {
+    /* Relaxed: they count from one of the next turns on. */
+    atomic_store_explicit(&dispatcher->wanted, numbers->wanted, memory_order_relaxed);
+    atomic_store_explicit(&dispatcher->spares, numbers->spares, memory_order_relaxed);
+    /* seq_cst: see shares_wait_for. */
+    atomic_store_explicit(&dispatcher->regular, numbers->wanted + numbers->spares,
+                          memory_order_seq_cst);
+}
+
+/* The wished number of extra threads, as far as there may be so many threads. */
+static int change_locked(struct dispatcher *dispatcher, struct numbers numbers)
+{
+    struct numbers before = {
+        .wanted = atomic_load_explicit(&dispatcher->wanted, memory_order_relaxed),
+        .spares = atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
+    };
     uint32_t regular;
     int status;
 
-    spares = spares_of(wanted, spares);
-    regular = wanted + spares;
-    if (extras > IDLE_THREADS_MAX - regular)
-        extras = IDLE_THREADS_MAX - regular;
-    status = change_count_locked(dispatcher, regular + extras);
+    numbers.spares = spares_of(numbers.wanted, numbers.spares);
+    regular = numbers.wanted + numbers.spares;
+    if (numbers.extras > IDLE_THREADS_MAX - regular)
+        numbers.extras = IDLE_THREADS_MAX - regular;
+    set_numbers_locked(dispatcher, &numbers); /* first: a new thread must not count as an extra */
+    status = change_count_locked(dispatcher, regular + numbers.extras);
     if (status != 0)
-        return status;
-    /* Relaxed: they count from one of the next turns on. */
-    atomic_store_explicit(&dispatcher->regular, regular, memory_order_relaxed);
-    atomic_store_explicit(&dispatcher->wanted, wanted, memory_order_relaxed);
-    atomic_store_explicit(&dispatcher->spares, spares, memory_order_relaxed);
-    return 0;
+        set_numbers_locked(dispatcher, &before);
+    else if (shares_any_wait(dispatcher)) /* a thread that was an extra may take them now */
+        wake_any(dispatcher);
+    return status;
 }
 
 int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
@@ -308,9 +327,10 @@ int dispatcher_resize(struct dispatcher *dispatcher, uint32_t threads)
     if (threads > IDLE_THREADS_MAX)
         return WEIR_EINVALID;
     lock_acquire(&dispatcher->lock);
-    status = change_locked(dispatcher, threads,
-                           atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
-                           dispatcher_extras(dispatcher));
+    status = change_locked(
+        dispatcher,
+        (struct numbers){ threads, atomic_load_explicit(&dispatcher->spares, memory_order_relaxed),
+                          dispatcher_extras(dispatcher) });
     lock_release(&dispatcher->lock);
     return status;
 }
@@ -321,9 +341,10 @@ static void change_by_timekeeper_locked(struct dispatcher *dispatcher, uint32_t 
                                         uint32_t extras)
 {
     if (dispatcher->started && !atomic_load_explicit(&dispatcher->stopping, memory_order_relaxed))
-        (void)change_locked(dispatcher,
-                            atomic_load_explicit(&dispatcher->wanted, memory_order_relaxed), spares,
-                            extras);
+        (void)change_locked(
+            dispatcher,
+            (struct numbers){ atomic_load_explicit(&dispatcher->wanted, memory_order_relaxed),
+                              spares, extras });
 }
 
 void dispatcher_set_stuck(struct dispatcher *dispatcher, uint32_t stuck)

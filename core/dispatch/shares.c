@@ -113,7 +113,12 @@ bool shares_any_wait(struct dispatcher *dispatcher)
 
 bool shares_wait_for(const struct executor *executor)
 {
-    return shares_any_wait(executor->dispatcher) && !is_extra(executor);
+    struct dispatcher *dispatcher = executor->dispatcher;
+
+    /* seq_cst, both: the thread sees the new number of threads, or who changes it sees that an
+     * actor waits, and wakes a thread. */
+    return shares_any_wait(dispatcher) &&
+           executor->index < atomic_load_explicit(&dispatcher->regular, memory_order_seq_cst);
 }
 
 /* The parties take turns. */

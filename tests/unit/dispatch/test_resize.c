@@ -8,6 +8,7 @@
 #include "dispatch/dispatcher.h"
 
 #include "dispatch/schedulable.h"
+#include "dispatch/shares.h"
 #include "unit/host/suite.h"
 #include "unit/support/gate.h"
 
@@ -17,6 +18,7 @@
 #define JOBS 16u
 #define STORM_RESIZES 300
 #define RENAMES 10000u
+#define GROWTHS 100
 
 struct stage;
 
@@ -51,11 +53,18 @@ static enum turn arrive(struct job *job, struct executor *executor)
     return TURN_IDLE;
 }
 
+static const void *one_party(const struct schedulable *schedulable)
+{
+    return ((const struct job *)(const void *)schedulable)->stage;
+}
+
 static void begin(struct stage *stage, uint32_t threads)
 {
-    struct dispatcher_options options = {
-        .name = "stage", .threads = threads, .reclaim = &stage->reclaim, .clock = clock_monotonic()
-    };
+    struct dispatcher_options options = { .name = "stage",
+                                          .threads = threads,
+                                          .reclaim = &stage->reclaim,
+                                          .party = one_party,
+                                          .clock = clock_monotonic() };
 
     reclaim_init(&stage->reclaim);
     atomic_init(&stage->over, false);
@@ -126,6 +135,39 @@ static void test_more_threads_take_up_what_waits(void)
     CU_ASSERT_TRUE(gate_await(&s.jobs[2].gate, 1));
     release(&s, 3);
     finish(&s);
+}
+
+/* All threads that are made from now on share a CPU, so a new one may run before its maker goes
+ * on. Returns the CPUs of before. */
+static cpu_set_t share_a_cpu(void)
+{
+    cpu_set_t before, one;
+
+    CU_ASSERT_EQUAL(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    return before;
+}
+
+/* promises D5 and D20: a party that is alone has the new thread, too. */
+static void test_more_threads_take_up_what_waits_in_a_share(void)
+{
+    cpu_set_t before = share_a_cpu();
+    static struct stage s;
+
+    for (uint32_t i = 0; i < GROWTHS; i++) {
+        begin(&s, 1);
+        shares_set_on(s.dispatcher);
+        hold(&s, 1);
+        gate_shut(&s.jobs[1].gate);
+        submit(&s, 1);
+        CU_ASSERT_EQUAL(dispatcher_resize(s.dispatcher, 2), 0);
+        CU_ASSERT_TRUE(gate_await(&s.jobs[1].gate, 1));
+        release(&s, 2);
+        finish(&s);
+    }
+    CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 /* Puts three jobs into this thread's own queues, and goes on when it is let. */
@@ -285,6 +327,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "more threads", test_more_threads_take_up_what_waits },
+        { "more threads of a share", test_more_threads_take_up_what_waits_in_a_share },
         { "behind a leaver", test_jobs_behind_a_thread_that_leaves_run_elsewhere },
         { "stays", test_thread_that_was_to_go_stays_when_it_is_wanted_again },
         { "sleeps", test_dispatcher_without_threads_sleeps_and_wakes_under_another_name },
