@@ -275,8 +275,9 @@ static bool no_one_waits(void *context)
 }
 
 /*
- * The parts that used this wave have ended; now it is about parts that ask each other, or that
- * stay. Pools that become idle wake the thread: see `idle_waits` in face_idle.c.
+ * The parts that used this wave have ended. It may still have parts that ask each other, or that
+ * parts which stay have asked. Pools that become idle wake the thread: see `idle_waits` in
+ * face_idle.c.
  */
 static void wait_for_answers(struct run *run, uint32_t past, uint64_t deadline_ns)
 {
@@ -350,6 +351,14 @@ static void close_wave(struct run *run)
     }
 }
 
+/* Before any of them closes: workers that leave pass messages on to pools that stay only. */
+static void mark_removed(const struct closing *parts, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i].is_removed && parts[i].phase == CLOSING_WAITS)
+            pool_mark_removed(parts[i].part.pool);
+}
+
 int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
                 const struct closing_options *options)
 {
@@ -363,10 +372,70 @@ int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
 
     run.deadline_ns = clock_after_ms(&run.clock, options->timeout_ms);
     status = count > 1 ? sort(&run) : 0;
-    for (uint32_t i = 0; status == 0 && i < count; i++)
-        if (parts[i].is_removed)
-            pool_mark_removed(parts[i].part.pool);
+    if (status == 0)
+        mark_removed(parts, count);
     while (status == 0 && run.first < run.count)
         close_wave(&run);
     return status != 0 ? status : run.in_time ? 0 : WEIR_ETIMEOUT;
+}
+
+/* --- step by step --------------------------------------------------------------------------- */
+
+static bool is_awaited_now(const struct run *run, const struct closing *closing)
+{
+    struct executor *executor = runtime_enter(run->runtime);
+    bool is = !executor || is_awaited(closing);
+
+    if (executor)
+        runtime_leave(executor);
+    return is;
+}
+
+/* No other part of the run feeds or uses it. */
+static void try_to_close(struct run *run, struct closing *closing)
+{
+    if (closing->phase == CLOSING_WAITS) {
+        closing->phase = CLOSING_ASKED;
+        closing->deadline_ns = clock_after_ms(&run->clock, closing->timeout_ms);
+    }
+    if (time_left_ms(run, closing->deadline_ns) > 0 && is_awaited_now(run, closing))
+        return;
+    begin(run, closing, UINT64_MAX);
+    closing->phase = CLOSING_CLOSES;
+}
+
+static void check_time(struct run *run, struct closing *closing)
+{
+    if (time_left_ms(run, closing->deadline_ns) > 0 || part_ref_has_ended(closing->part))
+        return;
+    name_left_behind(run, closing->part);
+    closing->phase = CLOSING_LATE;
+}
+
+static int find_first(struct run *run, uint32_t *waves)
+{
+    struct feeder *feeders = calloc((size_t)run->count + 1, sizeof *feeders);
+    int status = feeders ? find_waves(run, feeders, waves) : WEIR_ENOMEM;
+
+    free(feeders);
+    return status;
+}
+
+int closing_step(struct runtime *runtime, struct closing *parts, uint32_t count)
+{
+    struct run run = {
+        .runtime = runtime, .parts = parts, .count = count, .clock = clock_monotonic()
+    };
+    uint32_t *waves = calloc((size_t)count + 1, sizeof *waves);
+    int status = waves ? find_first(&run, waves) : WEIR_ENOMEM;
+
+    mark_removed(parts, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i].phase == CLOSING_CLOSES)
+            check_time(&run, &parts[i]);
+        else if (status == 0 && waves[i] == 0)
+            try_to_close(&run, &parts[i]);
+    }
+    free(waves);
+    return status;
 }

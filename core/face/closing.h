@@ -14,13 +14,27 @@
 
 struct runtime;
 
+/*
+ * How far a part is whose end closing_step drives.
+ *
+ *      WAITS -> ASKED -> CLOSES -> LATE
+ */
+enum closing_phase {
+    CLOSING_WAITS,  /* others feed or use it */
+    CLOSING_ASKED,  /* a part that stays may wait for its answers */
+    CLOSING_CLOSES, /* it admits nothing new */
+    CLOSING_LATE,   /* it has not ended in time: the log names it, and no part waits for it */
+};
+
 /* A part that closes. */
 struct closing {
     struct part_ref part;
     bool is_removed; /* a pool that goes while others stay: see pool_remove */
+    uint8_t phase;   /* enum closing_phase; of closing_step */
+    uint16_t mark;   /* the caller's */
     /* How long this part may take, from its own closing on; UINT64_MAX: as long as all of them */
     uint64_t timeout_ms;
-    /* Fields of closing_run. */
+    /* Fields of closing_run; the last one also of closing_step. */
     uint32_t wave;
     uint32_t index;
     uint64_t deadline_ns;
@@ -52,5 +66,14 @@ uint64_t closing_share_ms(uint64_t left_ms, uint32_t later);
  */
 int closing_run(struct runtime *runtime, struct closing *parts, uint32_t count,
                 const struct closing_options *options);
+
+/*
+ * One step of the end of parts that go while others stay, in the same order. Closes each of `parts`
+ * that none of them feeds or uses any more, and that no part which stays waits for, and makes late
+ * ones CLOSING_LATE. Parts that have ended or are late must not be among them. Never waits; call it
+ * again and again. The order of `parts` stays. WEIR_ENOMEM: no part was closed; the next call tries
+ * again.
+ */
+int closing_step(struct runtime *runtime, struct closing *parts, uint32_t count);
 
 #endif

@@ -3,6 +3,7 @@
 #include "host/apply/opener.h"
 #include "host/apply/opening.h"
 #include "host/run/closing.h"
+#include "host/run/draining.h"
 
 /* between two attempts to open the former workers again when memory is out */
 #define REOPEN_PAUSE_MS 100
@@ -108,11 +109,60 @@ static int exchange(struct apply *apply)
     return status;
 }
 
+/* The host can remove no more parts before some of the removed have ended. */
+static int check_drains(const struct transition *transition)
+{
+    if (!draining_is_full(transition->assembly))
+        return 0;
+    report_add(transition->report, NULL, NULL,
+               "%u removed pools and sources have not ended, and no reload is carried out before "
+               "one of them has",
+               DRAINING_MAX);
+    return WEIR_EFULL;
+}
+
+static bool is_exclusive(const struct settings_use *use)
+{
+    return use->entry && use->entry->behaviour->flags & WEIR_EXCLUSIVE;
+}
+
+static bool opens_exclusive(const struct transition *transition)
+{
+    const struct settings *settings = transition->settings;
+    struct plan_task task;
+    size_t cursor = 0;
+
+    while (plan_next_task(transition->plan, &cursor, &task)) {
+        if (!(task.effects & (PLAN_ADDS | PLAN_REMAKES)))
+            continue;
+        if (task.part == PLAN_PART_POOL && is_exclusive(&settings->pools[task.new_index].use))
+            return true;
+        if (task.part == PLAN_PART_SOURCE && is_exclusive(&settings->sources[task.new_index].use))
+            return true;
+    }
+    return false;
+}
+
+/* A removed part of an exclusive behaviour may still have what a new one needs. */
+static int await_exclusive(const struct transition *transition)
+{
+    int status = draining_await_exclusive(transition->assembly, CLOSING_TIMEOUT_MS);
+
+    if (status != 0)
+        report_add(transition->report, NULL, NULL,
+                   "a removed pool or source of an exclusive behaviour did not end in time");
+    return status;
+}
+
 static int prepare(struct apply *apply)
 {
     int status = opener_begin(apply->transition.assembly, &apply->stuck_opens,
                               apply->transition.report);
 
+    if (status == 0)
+        status = check_drains(&apply->transition);
+    if (status == 0 && opens_exclusive(&apply->transition))
+        status = await_exclusive(&apply->transition);
     if (status == 0)
         status = make_everything(apply);
     if (status == 0)
@@ -223,18 +273,26 @@ void apply_commit(struct apply *apply)
     apply->times.commit_ns = now_ns() - start_ns;
 }
 
-/* First the sources end that were replaced or removed, then the pools that only those sources fed.
- * */
+static void drain_pools(const struct transition *transition)
+{
+    struct assembly *assembly = transition->assembly;
+    const struct plan *plan = transition->plan;
+    uint32_t first = assembly->gone_count - plan->removed_count;
+
+    if (plan->removed_count > 0)
+        draining_await_formers(assembly);
+    for (uint32_t i = 0; i < plan->removed_count; i++)
+        draining_add_pool(assembly, assembly->gone[first + i],
+                          is_exclusive(&transition->old_settings->pools[plan->removed[i]].use));
+}
+
 void apply_drain(struct apply *apply)
 {
-    struct assembly *assembly = apply->transition.assembly;
-    uint64_t start_ns = now_ns();
-
     source_changes_drain(&apply->sources);
-    closing_drain(assembly, apply->transition.plan->removed_count);
-    dispatcher_change_collect(assembly, CLOSING_TIMEOUT_MS);
+    drain_pools(&apply->transition);
+    (void)draining_go_on(apply->transition.assembly);
+    dispatcher_change_collect(apply->transition.assembly, 0);
     finish(apply);
-    apply->times.drain_ns = now_ns() - start_ns;
 }
 
 /* --- going back ----------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * apply/apply.h - carries out a plan, from the running settings to new ones, as a transaction.
  *
  * Prepare makes and opens everything new. After a successful prepare, commit publishes it, which
- * cannot fail, and drain ends the removed parts, in the order of the outputs. After a failed
+ * cannot fail, and drain lets the removed parts end by themselves. After a failed
  * prepare, the caller reports the reason and abandon removes the new parts.
  *
  * Life: apply_prepare, then apply_commit and apply_drain, or apply_abandon. On the thread
@@ -20,7 +20,6 @@ struct apply_times {
     uint64_t check_ns; /* reading, checking, planning: filled in by the caller */
     uint64_t prepare_ns;
     uint64_t commit_ns;
-    uint64_t drain_ns;
 };
 
 /* One reload under way. */
@@ -45,8 +44,7 @@ int apply_prepare(struct apply *apply, struct assembly *assembly, struct setting
 /* After a prepare that succeeded: cannot fail. */
 void apply_commit(struct apply *apply);
 
-/* After the commit: waits for the removed parts until their time-outs; the log names those that do
- * not end. */
+/* After the commit: lets the removed parts end, without a wait: see draining.h. Ends `apply`. */
 void apply_drain(struct apply *apply);
 
 /* After a prepare that failed: restores the former state. Parts that do not end at once are named

@@ -182,3 +182,11 @@ void dispatcher_change_collect(struct assembly *assembly, uint64_t timeout_ms)
     }
     runtime_reap(assembly->runtime);
 }
+
+bool dispatcher_change_has_unwanted(const struct assembly *assembly)
+{
+    for (uint32_t i = 0; i < assembly->dispatcher_count; i++)
+        if (!is_wanted(assembly, i))
+            return true;
+    return false;
+}

@@ -50,4 +50,7 @@ uint32_t dispatcher_change_follow(struct assembly *assembly, uint32_t effective_
  */
 void dispatcher_change_collect(struct assembly *assembly, uint64_t timeout_ms);
 
+/* True when such a dispatcher is still in use. */
+bool dispatcher_change_has_unwanted(const struct assembly *assembly);
+
 #endif

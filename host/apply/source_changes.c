@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "host/run/draining.h"
+
 /* The plan's steps for one source. */
 struct source_task {
     uint32_t old_index; /* SETTINGS_NONE: it is new */
@@ -218,8 +220,19 @@ void source_changes_commit(struct source_changes *changes, struct executor *exec
 
 void source_changes_drain(struct source_changes *changes)
 {
-    closing_forget_sources(changes->transition->assembly, changes->closed, changes->closed_count,
-                           CLOSING_TIMEOUT_MS);
+    const struct transition *transition = changes->transition;
+    uint32_t next = 0; /* of the closed ones, which have the order of the tasks */
+
+    for (uint32_t i = 0; i < changes->task_count; i++) {
+        const struct source_task *task = &changes->tasks[i];
+        const struct settings_source *old;
+
+        if (!ends_old(task))
+            continue;
+        old = &transition->old_settings->sources[task->old_index];
+        draining_add_source(transition->assembly, changes->closed[next++],
+                            old->use.entry->behaviour->flags & WEIR_EXCLUSIVE);
+    }
 }
 
 /* --- going back ----------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ static unsigned get_readyz(struct inquiry *inquiry)
 static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, const char *file)
 {
     struct control_job *job;
-    char colour[8];
+    char colour[8], wait[8];
 
     if (is_stopping(inquiry))
         return inquiry_refuse(inquiry, HTTP_STATUS_SERVICE_UNAVAILABLE, "the host is ending");
@@ -60,6 +60,7 @@ static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, con
     if (!job)
         return inquiry_refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "out of memory");
     job->wants_text = inquiry->request->wants_text;
+    job->waits = http_query(inquiry->request, "wait", wait, sizeof wait) != NULL;
     job->colour = http_query(inquiry->request, "colour", colour, sizeof colour) != NULL;
     inquiry->later = true;
     supervisor_ask(inquiry->routes->supervisor, job);

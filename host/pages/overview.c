@@ -9,6 +9,7 @@
 #include "config/json.h"
 #include "config/language.h"
 #include "host/pages/dead_file_pages.h"
+#include "host/pages/draining_pages.h"
 #include "host/pages/lease_pages.h"
 #include "host/pages/member_list.h"
 #include "host/pages/readiness.h"
@@ -389,6 +390,7 @@ static void write_status_locked(const struct overview *overview, FILE *stream)
     write_host_locked(overview, &json);
     write_sources_locked(overview, &json);
     write_pools_locked(overview, &json, "pools");
+    draining_pages_write_locked(overview->assembly, &json);
     json_end(&json);
     json_finish(&json);
 }
@@ -402,6 +404,7 @@ void overview_status(const struct overview *overview, bool for_people, FILE *str
         print_host_locked(overview, stream);
         print_sources_locked(overview, stream);
         print_pools_locked(overview, stream);
+        draining_pages_print_locked(overview->assembly, stream);
         unit_pages_print_all_locked(overview, stream);
     } else {
         write_status_locked(overview, stream);

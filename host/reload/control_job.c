@@ -24,6 +24,7 @@ static void free_list(struct control_job *job)
 void control_jobs_finish(struct control_jobs *jobs)
 {
     free_list(jobs->waiting);
+    free_list(jobs->held);
     free_list(jobs->done);
     lock_finish(&jobs->lock);
 }
@@ -109,6 +110,13 @@ static const char *result_of(const struct control_job *job, const struct outcome
     return outcome->plan && outcome->plan->count ? "reloaded" : "unchanged";
 }
 
+static void write_result(const struct control_job *job, const struct outcome *outcome, FILE *stream)
+{
+    fprintf(stream, "%s, generation %u\n", result_of(job, outcome), outcome->generation);
+    if (outcome->draining && !job->waits)
+        fprintf(stream, "still draining: %u (`weir status` names them)\n", outcome->draining);
+}
+
 static void write_text(const struct control_job *job, const struct outcome *outcome, FILE *stream)
 {
     if (outcome->report)
@@ -118,7 +126,7 @@ static void write_text(const struct control_job *job, const struct outcome *outc
             plan_print(outcome->plan, stream, job->colour);
         law_answers_print(outcome->laws, stream);
         if (job->kind == CONTROL_JOB_RELOAD)
-            fprintf(stream, "%s, generation %u\n", result_of(job, outcome), outcome->generation);
+            write_result(job, outcome, stream);
         return;
     }
     if (outcome->report && report_count(outcome->report))
@@ -176,6 +184,8 @@ static void write_json(const struct control_job *job, const struct outcome *outc
     json_begin_object(&json, NULL);
     json_text(&json, "result", result_of(job, outcome));
     json_unsigned(&json, "generation", outcome->generation);
+    if (job->kind == CONTROL_JOB_RELOAD)
+        json_unsigned(&json, "draining", job->waits ? 0 : outcome->draining);
     write_steps(&json, outcome->plan);
     if (job->kind == CONTROL_JOB_PLAN)
         law_answers_write(outcome->laws, &json);
@@ -266,8 +276,27 @@ void control_jobs_complete(struct control_jobs *jobs, struct control_job *list,
         struct control_job *next = list->next;
 
         write_answer(list, outcome);
-        deliver(jobs, list);
+        list->next = NULL;
+        if (list->waits && outcome->status == 0 && outcome->draining)
+            append_locked(&jobs->held, list); /* no other thread uses that list */
+        else
+            deliver(jobs, list);
         list = next;
+    }
+    if (any && jobs->on_done)
+        jobs->on_done(jobs->context);
+}
+
+void control_jobs_release(struct control_jobs *jobs)
+{
+    bool any = jobs->held != NULL;
+
+    while (jobs->held) {
+        struct control_job *job = jobs->held;
+
+        jobs->held = job->next;
+        job->next = NULL;
+        deliver(jobs, job);
     }
     if (any && jobs->on_done)
         jobs->on_done(jobs->context);

@@ -4,7 +4,7 @@
  * The I/O thread must not wait for a reload, so it queues a job. The supervisor takes the job,
  * writes the answer, and puts it among the done ones; the I/O thread is woken and collects it.
  * Jobs that wait when a reload begins are answered by that reload, since it reads the file after
- * they came.
+ * they came. The answer is delivered at the commit, or, to a job that `waits`, when nothing drains.
  *
  * Life: control_jobs_init .. control_jobs_finish, which frees uncollected jobs. The comment of each
  * function says which thread may call it.
@@ -30,6 +30,7 @@ struct control_job {
     enum control_job_kind kind; /* const */
     bool wants_text;            /* const: for people, else JSON */
     bool colour;                /* const */
+    bool waits;                 /* const: of a reload: also until the removed parts have ended */
     char file[PATH_MAX];        /* const: of a plan; or the path of a pool */
     void *context;              /* const: of the requester */
     struct control_job *next;   /* of the list that has it */
@@ -45,12 +46,14 @@ struct outcome {
     const struct plan *plan;        /* NULL: there was a failure before the plan */
     const struct report *report;    /* the mistakes; may be NULL */
     uint32_t generation;            /* in force now */
+    uint32_t draining;              /* removed pools and sources that have not ended */
     const struct law_answers *laws; /* of a plan; may be NULL */
 };
 
 struct control_jobs {
     struct lock lock;
     struct control_job *waiting;    /* lock; oldest first */
+    struct control_job *held;       /* the supervisor's: answered, and not done yet */
     struct control_job *done;       /* lock */
     void (*on_done)(void *context); /* const; may be NULL; on the supervisor's thread */
     void *context;                  /* const */
@@ -74,6 +77,9 @@ struct control_job *control_jobs_take(struct control_jobs *jobs, enum control_jo
 /* The supervisor: writes the answer of each job of a list, and moves them to the done ones. */
 void control_jobs_complete(struct control_jobs *jobs, struct control_job *list,
                            const struct outcome *outcome);
+
+/* The supervisor: nothing drains any more. The jobs that have waited for that are done. */
+void control_jobs_release(struct control_jobs *jobs);
 
 /* The supervisor: writes the result of the restart of a pool, and moves the job to the done
  * ones. Its status is 0 when all workers have been restarted, WEIR_EINVALID when some have not. */

@@ -40,6 +40,7 @@ struct supervisor {
     struct control_jobs *jobs;    /* const; NULL: no control socket */
     struct control_job *answered; /* its thread: the jobs of the present reload */
     uint64_t began_ns;            /* its thread: the present reload */
+    uint64_t drain_began_ns;      /* its thread: since when parts drain; 0: none do */
     struct standalone *actor;     /* const */
     _Atomic bool reload_wanted;   /* a reload message is on its way */
     _Atomic bool finish_wanted;

@@ -91,6 +91,7 @@ void assembly_finish(struct assembly *assembly)
     free(assembly->sources);
     free(assembly->gone);
     free(assembly->gone_sources);
+    free(assembly->drains);
     shared_settings_unref(assembly->shared);
     lock_finish(&assembly->lock);
 }

@@ -28,13 +28,17 @@ struct shared_settings {
 struct assembly {
     struct runtime *runtime; /* const */
     struct lock lock;
-    struct shared_settings *shared;        /* lock: in force; NULL before the start */
-    struct pool **pools;                   /* lock */
-    struct source **sources;               /* lock */
-    struct pool **gone;                    /* lock: removed pools that have not ended */
-    uint32_t gone_count;                   /* lock */
-    struct source **gone_sources;          /* lock: closed ones that have not ended */
-    uint32_t gone_source_count;            /* lock */
+    struct shared_settings *shared; /* lock: in force; NULL before the start */
+    struct pool **pools;            /* lock */
+    struct source **sources;        /* lock */
+    struct pool **gone;             /* lock: removed pools that have not ended */
+    uint32_t gone_count;            /* lock */
+    struct source **gone_sources;   /* lock: closed ones that have not ended */
+    uint32_t gone_source_count;     /* lock */
+    /* Changed by one thread: those of the gone that draining.h ends. */
+    struct closing *drains;
+    uint32_t drain_count;
+    uint64_t formers_due_ns;               /* until when these wait for former workers */
     struct ledger_reading gone_ledger;     /* lock: of removed pools that have ended */
     struct dead_letters_figures gone_dead; /* lock: of those pools, and of removed sources */
     uint64_t gone_misuses;                 /* lock: of those pools */

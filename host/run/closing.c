@@ -34,8 +34,14 @@ static uint64_t longer(uint64_t a, uint64_t b)
 int closing_reserve(struct assembly *assembly, uint32_t pools, uint32_t sources)
 {
     struct source **gone_sources;
+    struct closing *drains;
     struct pool **gone;
 
+    drains = realloc(assembly->drains,
+                     ((size_t)assembly->drain_count + pools + sources + 1) * sizeof *drains);
+    if (!drains)
+        return WEIR_ENOMEM;
+    assembly->drains = drains;
     lock_acquire(&assembly->lock);
     gone = realloc(assembly->gone, ((size_t)assembly->gone_count + pools + 1) * sizeof *gone);
     if (gone)
@@ -112,6 +118,17 @@ static void unlist_ended_pools_locked(struct assembly *assembly)
     assembly->gone_count = kept;
 }
 
+/* Before they are freed. */
+static void forget_ended_drains(struct assembly *assembly)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < assembly->drain_count; i++)
+        if (!part_ref_has_ended(assembly->drains[i].part))
+            assembly->drains[kept++] = assembly->drains[i];
+    assembly->drain_count = kept;
+}
+
 void closing_collect_gone(struct assembly *assembly)
 {
     uint32_t sources = assembly->gone_source_count;
@@ -124,6 +141,7 @@ void closing_collect_gone(struct assembly *assembly)
     unlist_ended_sources_locked(assembly);
     unlist_ended_pools_locked(assembly);
     lock_release(&assembly->lock);
+    forget_ended_drains(assembly);
     for (uint32_t i = assembly->gone_source_count; i < sources; i++) {
         accounts_log_source(assembly, assembly->gone_sources[i]);
         source_destroy(assembly->gone_sources[i], executor);
@@ -142,7 +160,6 @@ void closing_collect_gone(struct assembly *assembly)
  */
 struct formers {
     const struct assembly *assembly;
-    bool while_stopping; /* the wait continues while the host ends */
     uint32_t next; /* pools before this index have no former workers and get none while this runs */
 };
 
@@ -161,16 +178,19 @@ static bool formers_are_over(void *context)
     struct pool *pool;
     uint64_t due_ns;
 
-    if (!formers->while_stopping &&
-        atomic_load_explicit(&formers->assembly->stopping, memory_order_acquire))
-        return true;
     while ((pool = pool_at(formers->assembly, formers->next)) && !outlet_has_former(pool, &due_ns))
         formers->next++;
     return !pool;
 }
 
-/* The longest time that a former worker may take; those that are overdue do not count. */
-static uint64_t formers_timeout_ms(const struct assembly *assembly)
+bool closing_formers_are_over(const struct assembly *assembly)
+{
+    struct formers formers = { .assembly = assembly };
+
+    return formers_are_over(&formers);
+}
+
+uint64_t closing_formers_timeout_ms(const struct assembly *assembly)
 {
     struct clock clock = clock_monotonic();
     uint64_t now_ns = clock_now_ns(&clock);
@@ -188,10 +208,10 @@ static uint64_t formers_timeout_ms(const struct assembly *assembly)
     return longest_ms;
 }
 
-static void await_formers(const struct assembly *assembly, bool while_stopping, uint64_t timeout_ms)
+static void await_formers(const struct assembly *assembly, uint64_t timeout_ms)
 {
-    struct formers formers = { .assembly = assembly, .while_stopping = while_stopping };
-    uint64_t own_ms = formers_timeout_ms(assembly);
+    struct formers formers = { .assembly = assembly };
+    uint64_t own_ms = closing_formers_timeout_ms(assembly);
 
     if (own_ms > 0)
         (void)runtime_wait(assembly->runtime, formers_are_over, &formers,
@@ -343,19 +363,6 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
     close_gone(assembly, &parts, timeout_ms);
 }
 
-void closing_drain(struct assembly *assembly, uint32_t count)
-{
-    /* Those before them have been waited for: they must not hold up every reload that follows. */
-    const struct parts removed = { .kind = PART_POOL,
-                                   .pools = assembly->gone + assembly->gone_count - count,
-                                   .count = count,
-                                   .are_removed = true };
-
-    if (count > 0)
-        await_formers(assembly, false, UINT64_MAX);
-    close_gone(assembly, &removed, UINT64_MAX);
-}
-
 /* --- all parts ----------------------------------------------------------------------------- */
 
 /* Orders them to end, without waiting. */
@@ -388,7 +395,7 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
     bool in_time;
 
     stop_sources(assembly, &parts[0]);
-    await_formers(assembly, true, timeout_ms / 2); /* the rest is for the others */
+    await_formers(assembly, timeout_ms / 2); /* the rest is for the others */
     options.timeout_ms = closing_time_left_ms(&time);
     in_time = close_parts(assembly, parts, sizeof parts / sizeof parts[0], &options);
     closing_collect_gone(assembly);

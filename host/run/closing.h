@@ -43,10 +43,10 @@ void closing_forget_pools(struct assembly *assembly, struct pool *const *pools, 
 /* The longest time that a worker of a removed pool, or of the pools below it, may take to end. */
 uint64_t closing_timeout_ms(struct pool *pool);
 
-/* After a commit that removed `count` pools, which are the last of the gone: closes them in the
- * order in which they feed each other, each for as long as its remove.timeout says, and frees those
- * that end in time. */
-void closing_drain(struct assembly *assembly, uint32_t count);
+/* Whether no pool has former workers, which may feed and use pools that the present settings do not
+ * name; and the longest time that one may still take: those that are overdue do not count. */
+bool closing_formers_are_over(const struct assembly *assembly);
+uint64_t closing_formers_timeout_ms(const struct assembly *assembly);
 
 /* Closes everything: sources, then pools in the order in which they feed each other. A part that
  * hangs leaves time for those after it: see closing_share_ms. True when all parts ended within

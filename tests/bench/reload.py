@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-PARTS = ("check", "prepare", "commit", "drain")
+PARTS = ("check", "prepare", "commit")
 
 
 class Connection(http.client.HTTPConnection):
@@ -104,7 +104,7 @@ class Bench:
             gaps.append(self.gap_ms())
         found = []
         while len(found) < len(files):  # the last line comes a moment after the answer
-            found = re.findall(r"configuration reloaded.*drain_ms.*\n", self.log()[before:])
+            found = re.findall(r"configuration reloaded.*commit_ms.*\n", self.log()[before:])
         parts = {part: [float(re.search(rf"{part}_ms=([0-9.e+-]+)", line)[1]) for line in found]
                  for part in PARTS}
         return ([median(parts[part]) for part in PARTS] +

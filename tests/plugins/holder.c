@@ -162,7 +162,7 @@ static void reconfigure(struct weir_self *self, void *state, const void *setting
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, pool, .required = true),
+    WEIR_OPTION_POOL(struct settings, pool, .required = true),
     WEIR_OPTION_STRING(struct settings, then, .fallback = ""),
     WEIR_OPTION_BOOL(struct settings, keep, .fallback = "false", .live = true),
     WEIR_OPTION_U32(struct settings, fails_each, .fallback = "0", .max = 1000,

@@ -108,7 +108,7 @@ class Host:
     def reload(self, expected, text=None):
         if text is not None:
             self.write(text)
-        answer = self.ask("POST", "/reload")
+        answer = self.ask("POST", "/reload?wait=yes")
         self.check(answer["result"] == expected, f"not {expected}: {answer}")
         return answer
 
@@ -252,14 +252,14 @@ def a_pool_that_is_removed_behind_former_workers(host):
     host.until(lambda: host.log().count('event="at the barrier"') == 2, "nobody is at the barrier")
     host.write(file("use: changeling.through, size: 2, outputs: {on: sink}"))
     host.process.send_signal(signal.SIGHUP)
-    host.until(lambda: '"path": "between"' not in json.dumps(host.ask("GET", "/status")),
+    host.until(lambda: '"path": "between"' not in json.dumps(host.ask("GET", "/status")["pools"]),
                "nothing is committed")
     for _ in range(3):
         host.works_on()
-    host.check('event="configuration reloaded"' not in host.log(), "it has not been waited for")
+    host.check('event="removed parts have ended"' not in host.log(), "it has not been waited for")
     os.write(host.gate, b"y" * 64)
-    host.until(lambda: 'event="configuration reloaded"' in host.log(),
-               "the reload waits for an ended part")
+    host.until(lambda: 'event="removed parts have ended"' in host.log(),
+               "it waits for an ended part")
     ending = file("use: changeling.through, size: 2, outputs: {on: sink}")
     host.reload("reloaded", ending.replace("gen.forever", "gen.numbers").replace(
         "to: middle", "to: middle, args: {count: 1}"))

@@ -117,13 +117,13 @@ def a_full_pool_that_is_removed(host, mode, most_dead=0):
     host.write(text)
     host.process.send_signal(signal.SIGHUP)
     host.works_on()  # by the other pool: what the feeders hold goes there
-    host.check('event="configuration reloaded"' not in host.log(), "the old is not waited for")
+    host.check('event="removed parts have ended"' not in host.log(), "the old is not waited for")
     released = 0
 
     def has_drained():
         nonlocal released
         released = release_at_barrier(host, released)
-        return 'event="configuration reloaded"' in host.log()
+        return 'event="removed parts have ended"' in host.log()
     host.until(has_drained, "it does not drain")
     numbers, ledger = end(host, text)
     missing = set(range(max(numbers) + 1)) - set(numbers)

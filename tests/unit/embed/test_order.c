@@ -296,6 +296,66 @@ static void test_used_pool_closes_after_its_users(void)
     }
 }
 
+/* --- an option against an output ------------------------------------------------------------- */
+
+static int emit_job(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    const struct settings *settings = *(const struct settings **)state;
+    struct weir_message *next = weir_message_new(self, NULL, 0);
+
+    (void)message;
+    CU_ASSERT_TRUE(gate_pass(&settings->f->hand.gate));
+    if (weir_emit(self, 0, next) == 0)
+        return WEIR_DONE;
+    weir_message_free(self, next);
+    atomic_fetch_add(&settings->f->refused, 1);
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour feeder = {
+    .name = "feeder",
+    .state_size = sizeof(struct settings *),
+    .flags = WEIR_BLOCKING,
+    .open = open_worker,
+    .handle = emit_job,
+};
+
+/* As `used`, and its option names the pool that feeds it. */
+static const struct weir_behaviour fed = {
+    .name = "fed",
+    .options = options,
+    .settings_size = sizeof(struct settings),
+    .state_size = sizeof(struct settings *),
+    .open = open_worker,
+    .handle = use,
+};
+
+/* promise O5 */
+static void test_pool_that_names_its_feeder_closes_after_it(void)
+{
+    struct weir_pool_options given = WEIR_POOL_OPTIONS;
+    struct weir_binding output = { 0 };
+    struct fixture f;
+
+    memset(&f, 0, sizeof f);
+    hand_begin(&f.hand, 2);
+    f.settings = (struct settings){ "user", "user", &f };
+    output.target = add(&f, NULL, "fed", &fed, false);
+    given.path = "user";
+    given.behaviour = &feeder;
+    given.settings = &f.settings;
+    given.outputs = &output;
+    given.output_count = 1;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(f.hand.runtime, &given, &f.user), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(f.hand.runtime, f.user, wait_limit_ms()), 0);
+    send_jobs(&f, JOBS);
+    shut_down(&f);
+    CU_ASSERT_EQUAL(atomic_load(&f.refused), 0);
+    CU_ASSERT_TRUE(atomic_load(&f.used) >= JOBS);
+    CU_ASSERT_EQUAL(hand_ledger(&f.hand, 0).dead, 0);
+    hand_finish(&f.hand);
+}
+
 /* --- pools that ask each other --------------------------------------------------------------- */
 
 #define MANY 3000u
@@ -451,6 +511,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "users first", test_used_pool_closes_after_its_users },
+        { "option and output", test_pool_that_names_its_feeder_closes_after_it },
         { "itself", test_pool_that_asks_itself_closes_without_messages },
         { "each other", test_pools_that_ask_each_other_close_without_messages },
         CU_TEST_INFO_NULL,

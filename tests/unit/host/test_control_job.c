@@ -86,6 +86,36 @@ static void expect(enum control_job_kind kind, bool wants_text, const struct out
     free(text);
 }
 
+/* promise R20 */
+static void test_job_that_waits_is_done_when_nothing_drains(void)
+{
+    const struct outcome outcome = { .generation = 7, .draining = 2 };
+    struct control_jobs jobs;
+    struct control_job *job;
+    uint32_t done = 0;
+
+    control_jobs_init(&jobs, count_done, &done);
+    for (int waits = 0; waits < 2; waits++) {
+        job = control_job_create(CONTROL_JOB_RELOAD, NULL, &done);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(job);
+        job->wants_text = true;
+        job->waits = waits;
+        control_jobs_add(&jobs, job);
+    }
+    control_jobs_complete(&jobs, control_jobs_take(&jobs, CONTROL_JOB_RELOAD), &outcome);
+    job = control_jobs_collect(&jobs);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(job);
+    CU_ASSERT_PTR_NOT_NULL(strstr(job->text, "still draining: 2"));
+    control_job_destroy(job);
+    CU_ASSERT_PTR_NULL(control_jobs_collect(&jobs));
+    control_jobs_release(&jobs);
+    job = control_jobs_collect(&jobs);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(job);
+    CU_ASSERT_PTR_NULL(strstr(job->text, "still draining"));
+    control_job_destroy(job);
+    control_jobs_finish(&jobs);
+}
+
 static void test_plan_is_reported_with_its_steps(void)
 {
     struct settings from = { .host = { .turn_warning_ms = 1000 } };
@@ -187,6 +217,7 @@ int main(void)
         { "refusal", test_refusal_is_reported_with_its_places },
         { "threads", test_each_job_comes_back_once_from_another_thread },
         { "too long", test_name_too_long_makes_no_job },
+        { "waits", test_job_that_waits_is_done_when_nothing_drains },
         CU_TEST_INFO_NULL,
     };
 

@@ -171,7 +171,7 @@ static bool is_at_rest(void *context)
     bool changing;
 
     lock_acquire(&assembly->lock);
-    changing = assembly->changing;
+    changing = assembly->changing || assembly->drain_count > 0;
     lock_release(&assembly->lock);
     return !changing &&
            atomic_load(&assembly->opener->running) == atomic_load(&assembly->opener->thread_count);
