@@ -13,7 +13,6 @@
 #include "host/reload/pool_restart.h"
 #include "host/reload/supported.h"
 #include "host/run/closing.h"
-#include "host/run/draining.h"
 #include "host/run/turn_watch.h"
 
 #define TAG_RELOAD "host.reload/1"
@@ -22,11 +21,6 @@
 #define TAG_CPUS "host.cpus/1"
 #define TAG_RESTART "host.restart/1"
 #define COMPONENT "reload"
-/* Between two steps of parts that drain; in the first second, and after it. */
-#define DRAIN_STEP_MS 10
-#define DRAIN_STEP_LATER_MS 100
-#define DRAIN_SOON_NS 1000000000u
-#define NS_PER_MS 1000000ull
 #define KEPT_MANY 64 /* old versions of plugins; more cause a warning */
 
 /* --- reporting ------------------------------------------------------------------------------ */
@@ -234,8 +228,7 @@ static void apply_to(struct supervisor *supervisor, struct settings *settings,
         supervisor->on_control(supervisor->context);
     apply_host(supervisor, plan);
     apply_drain(&apply);
-    if (supervisor->drain_began_ns == 0)
-        supervisor->drain_began_ns = now_ns();
+    drain_steps_begin(&supervisor->drains);
     accept(supervisor, plan, report, &apply.times);
 }
 
@@ -415,41 +408,6 @@ static void follow_cpus(struct supervisor *supervisor)
     (void)dispatcher_change_follow(supervisor->assembly, cpus_effective(""));
 }
 
-/* --- parts that drain ------------------------------------------------------------------------- */
-
-static void release_jobs(struct supervisor *supervisor)
-{
-    if (supervisor->jobs)
-        control_jobs_release(supervisor->jobs);
-}
-
-/* A dispatcher ends after the last former worker on it; one that hangs is left to later reloads. */
-static bool has_more(const struct supervisor *supervisor, uint64_t took_ns)
-{
-    return supervisor->assembly->drain_count > 0 ||
-           (took_ns < CLOSING_TIMEOUT_MS * NS_PER_MS &&
-            dispatcher_change_has_unwanted(supervisor->assembly));
-}
-
-/* Takes the next steps. Returns after how many milliseconds to go on; 0: nothing is left to do. */
-static uint64_t drain(struct supervisor *supervisor)
-{
-    struct assembly *assembly = supervisor->assembly;
-    uint64_t took_ns = now_ns() - supervisor->drain_began_ns;
-
-    if (assembly->drain_count > 0 && draining_go_on(assembly) == 0)
-        log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "removed parts have ended",
-                   weir_real("drain_ms", (double)took_ns / 1e6));
-    if (assembly->drain_count == 0)
-        release_jobs(supervisor);
-    dispatcher_change_collect(assembly, 0);
-    if (has_more(supervisor, took_ns))
-        return took_ns < DRAIN_SOON_NS ? DRAIN_STEP_MS : DRAIN_STEP_LATER_MS;
-    supervisor->drain_began_ns = 0;
-    tidy(supervisor); /* of plugins that only they have used */
-    return 0;
-}
-
 /* --- the end -------------------------------------------------------------------------------- */
 
 static void finish(struct supervisor *supervisor)
@@ -457,8 +415,7 @@ static void finish(struct supervisor *supervisor)
     uint64_t timeout_ms = supervisor->assembly->shared->settings->host.shutdown_timeout_ms;
     bool drained = closing_shut_down(supervisor->assembly, timeout_ms);
 
-    release_jobs(supervisor);
-    supervisor->drain_began_ns = 0;
+    drain_steps_end(&supervisor->drains, supervisor->jobs);
     supervisor->on_finished(supervisor->context, drained);
 }
 
@@ -474,12 +431,17 @@ static void go_on(struct weir_self *self, void *memory, void *context);
 /* Without memory for a timer the next message goes on. */
 static void arm(struct weir_self *self, struct state *state)
 {
+    struct supervisor *supervisor = state->supervisor;
     uint64_t pause_ms;
 
-    if (state->ticks || state->supervisor->drain_began_ns == 0)
+    if (state->ticks || supervisor->drains.began_ns == 0)
         return;
-    pause_ms = drain(state->supervisor);
-    state->ticks = pause_ms > 0 && weir_after(self, pause_ms, go_on, NULL, NULL) == 0;
+    pause_ms = drain_steps_go_on(&supervisor->drains, supervisor->assembly, supervisor->jobs,
+                                 sink_of(supervisor));
+    if (pause_ms == 0)
+        tidy(supervisor); /* of plugins that only parts that drained have used */
+    else
+        state->ticks = weir_after(self, pause_ms, go_on, NULL, NULL) == 0;
 }
 
 static void go_on(struct weir_self *self, void *memory, void *context)

@@ -16,6 +16,7 @@
 #include "host/log/logger.h"
 #include "host/reload/configuration.h"
 #include "host/reload/control_job.h"
+#include "host/reload/drain_steps.h"
 #include "host/run/assembly.h"
 #include "host/run/notify.h"
 
@@ -40,7 +41,7 @@ struct supervisor {
     struct control_jobs *jobs;    /* const; NULL: no control socket */
     struct control_job *answered; /* its thread: the jobs of the present reload */
     uint64_t began_ns;            /* its thread: the present reload */
-    uint64_t drain_began_ns;      /* its thread: since when parts drain; 0: none do */
+    struct drain_steps drains;    /* its thread */
     struct standalone *actor;     /* const */
     _Atomic bool reload_wanted;   /* a reload message is on its way */
     _Atomic bool finish_wanted;
