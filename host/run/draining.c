@@ -36,9 +36,9 @@ void draining_add_source(struct assembly *assembly, struct source *source, bool 
                                      .timeout_ms = CLOSING_TIMEOUT_MS,
                                      .deadline_ns = clock_after_ms(&clock, CLOSING_TIMEOUT_MS) };
 
-    pthread_mutex_lock(&assembly->lock);
+    lock_acquire(&assembly->lock);
     assembly->gone_sources[assembly->gone_source_count++] = source;
-    pthread_mutex_unlock(&assembly->lock);
+    lock_release(&assembly->lock);
     add(assembly, &closing);
 }
 
