@@ -171,20 +171,20 @@ static void pass_held(struct actor *actor, struct message_queue *held, giving *g
 }
 
 /* Whether a message of the mailbox was sent to the pool. */
-static bool may_go(const struct message *message)
+static bool may_go(const void *context, const struct message *message)
 {
+    (void)context;
     return !message_is_for_one(message);
 }
 
 /* What stays keeps its place in the mailbox: the worker may be recalled, with its limit. */
 static void pass_mailbox(struct actor *actor, giving *give, bool *full)
 {
-    struct mailbox_walk walk = { .looks = UINT32_MAX };
+    struct mailbox_walk walk = { .may = may_go, .looks = UINT32_MAX };
     uint32_t count = mailbox_waiting(&actor->mailbox);
     struct message *message;
 
-    while (count-- > 0 && !*full &&
-           (message = mailbox_take_if(&actor->mailbox, &walk, may_go))) {
+    while (count-- > 0 && !*full && (message = mailbox_take_if(&actor->mailbox, &walk))) {
         mailbox_return(&actor->mailbox);
         message = unpack(actor->executor, message);
         if (!pass_on(actor, message, give, full))
@@ -229,11 +229,11 @@ void backlog_hand_back(struct actor *actor)
 
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)
 {
-    struct mailbox_walk walk = { .looks = DEAL_LOOKS };
+    struct mailbox_walk walk = { .may = may_go, .looks = DEAL_LOOKS };
     uint32_t taken = 0;
 
     while (taken < most) {
-        struct message *message = mailbox_take_if(&actor->mailbox, &walk, may_go);
+        struct message *message = mailbox_take_if(&actor->mailbox, &walk);
 
         if (!message)
             break;

@@ -17,6 +17,7 @@ struct actor;
 struct executor;
 struct leases;
 struct message;
+struct message_list;
 struct owner;
 struct place;
 struct spec;
@@ -83,8 +84,11 @@ struct owner_ops {
     /* SIGNAL_WORK: its actor may have been asked to give messages to other members. NULL: never. */
     void (*give)(struct place *place);
     /* Its actor is in a callback that takes long, on a thread that the caller holds: idle members
-     * may get its messages. `executor` is the caller's. NULL: never. */
-    void (*relieve)(struct place *place, struct executor *executor);
+     * may get its messages. `executor` is the caller's. NULL: never. Adds to `out` what was taken
+     * out of its mailbox since it is not wanted any more, for `drop`. */
+    void (*relieve)(struct place *place, struct executor *executor, struct message_list *out);
+    /* Ends these messages, after the thread was released. Takes them. */
+    void (*drop)(struct owner *owner, struct executor *executor, struct message_list *unwanted);
 
     /* Decides after too many failures: see enum appeal. NULL: APPEAL_PROGRAM. */
     enum appeal (*appeal)(struct place *place);

@@ -95,6 +95,7 @@ struct place {
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
     uint8_t fresh;              /* enum place_fresh */
+    uint64_t wanted_look_ns;    /* of the timekeeper: when unwanted_take_out looks again */
     _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
 

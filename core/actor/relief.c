@@ -15,21 +15,27 @@ static bool has_backlog(struct actor *actor)
     return actor && mailbox_waiting(&actor->mailbox) > 0;
 }
 
-static void relieve(struct actor *actor, struct executor *by)
+static void relieve(struct owner *owner, struct actor *actor, struct executor *by,
+                    struct message_list *out)
 {
-    const struct owner *owner = place_member_of(actor);
-
     if (owner && owner->ops->relieve && actor_state(actor) == ACTOR_OPEN)
-        owner->ops->relieve(actor->place, by);
+        owner->ops->relieve(actor->place, by, out);
 }
 
 void relief_look(struct executor *slow, struct executor *by)
 {
+    struct message_list unwanted = { 0 };
+    struct owner *owner = NULL;
+
     if (!has_backlog(running(slow)) || !executor_try_hold(slow))
         return;
     reader_online(&by->reader);
-    if (has_backlog(running(slow))) /* it is in a callback, and stays there */
-        relieve(running(slow), by);
+    if (has_backlog(running(slow))) { /* it is in a callback, and stays there */
+        owner = place_member_of(running(slow));
+        relieve(owner, running(slow), by, &unwanted);
+    }
     executor_release(slow);
+    if (unwanted.count > 0)
+        owner->ops->drop(owner, by, &unwanted);
     reader_rest(&by->reader);
 }

@@ -3,25 +3,32 @@
 #include "actor/group.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
+#include "message/packed.h"
 
-static int status_of_group(const struct message *message)
+static const struct group *group_of_any(const struct message *message)
 {
-    const struct group *group = group_of(message);
+    if (packed_is(message))
+        return (const struct group *)(uintptr_t)packed_group(message);
+    return group_of(message);
+}
 
+static int status_of_group(const struct group *group)
+{
     return group && group_is_cancelled(group) ? WEIR_ECANCELLED : 0;
 }
 
 int wanted_begin(struct actor *actor, const struct message *message)
 {
     return message->public.kind == WEIR_REQUEST ? request_begin(actor, message)
-                                                : status_of_group(message);
+                                                : status_of_group(group_of(message));
 }
 
 int wanted_status_of(struct runtime *runtime, struct executor *executor,
                      const struct message *message)
 {
-    return message->public.kind == WEIR_REQUEST ? request_why_given_up(runtime, executor, message)
-                                                : status_of_group(message);
+    if (!packed_is(message) && message->public.kind == WEIR_REQUEST)
+        return request_why_given_up(runtime, executor, message);
+    return status_of_group(group_of_any(message));
 }
 
 bool wanted_may_end(const struct message *message)

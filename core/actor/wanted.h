@@ -12,7 +12,7 @@
 /* A message is about to begin: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED. */
 int wanted_begin(struct actor *actor, const struct message *message);
 
-/* The same of a message that waits on: it does not begin. Any thread. */
+/* The same of a message that waits on, also packed: it does not begin. Any thread. */
 int wanted_status_of(struct runtime *runtime, struct executor *executor,
                      const struct message *message);
 

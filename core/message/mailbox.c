@@ -374,13 +374,13 @@ static bool unlink_behind(struct mailbox *mailbox, struct message *previous,
 
 /* The message at the position of the walk, which it takes or passes; NULL: none is linked. */
 static struct message *look_at_next(struct mailbox *mailbox, struct mailbox_walk *walk,
-                                    bool (*may)(const struct message *message), bool *out_taken)
+                                    bool *out_taken)
 {
     _Atomic(struct message *) *link = walk->passed ? &walk->passed->next : &mailbox->first;
     /* [M4] acquires the message. */
     struct message *message = atomic_load_explicit(link, memory_order_acquire);
 
-    *out_taken = message && may(message);
+    *out_taken = message && walk->may(walk->context, message);
     if (*out_taken && walk->passed)
         return unlink_behind(mailbox, walk->passed, message) ? message : NULL;
     if (*out_taken)
@@ -390,14 +390,13 @@ static struct message *look_at_next(struct mailbox *mailbox, struct mailbox_walk
     return message;
 }
 
-struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk,
-                                bool (*may)(const struct message *message))
+struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk)
 {
     /* Relaxed: see [M8]. */
     struct message *message = atomic_load_explicit(&mailbox->waker, memory_order_relaxed);
 
     if (message && !walk->passed_waker) {
-        if (may(message))
+        if (walk->may(walk->context, message))
             return mailbox_take(mailbox);
         walk->passed_waker = true;
     }
@@ -405,7 +404,7 @@ struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *wa
         bool taken;
 
         walk->looks--;
-        message = look_at_next(mailbox, walk, may, &taken);
+        message = look_at_next(mailbox, walk, &taken);
         if (message && taken)
             mailbox_count_taken(mailbox, message);
         if (!message || taken)

@@ -122,15 +122,16 @@ static inline void mailbox_return(struct mailbox *mailbox)
 
 /* A walk over the messages that wait, from the first one. */
 struct mailbox_walk {
+    bool (*may)(const void *context, const struct message *message); /* const: to be taken */
+    const void *context;                                             /* const */
     struct message *passed; /* the last linked message that stays; NULL: none */
     bool passed_waker;      /* the waker stays */
     uint32_t looks;         /* messages that the walk may still look at */
 };
 
-/* As mailbox_take, for the first message from the walk's position on for which `may` is true; the
- * messages before it stay, in order. */
-struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk,
-                                bool (*may)(const struct message *message));
+/* As mailbox_take, for the first message from the walk's position on that `may` be taken; the
+ * messages before it stay, in order. `may` sees packed tasks, too. */
+struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk);
 
 /* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,
  * which means that it returns each place at once. */

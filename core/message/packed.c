@@ -114,6 +114,13 @@ struct message *packed_make(struct packing *packing, const struct message *task)
     return (struct message *)(void *)((char *)packed - FRONT);
 }
 
+uint64_t packed_group(const struct message *packed)
+{
+    const struct packed *from = (const void *)((const char *)packed + FRONT);
+
+    return from->reserved & MESSAGE_ORIGIN ? from->token : 0;
+}
+
 void packed_open(struct message *packed, struct message *message)
 {
     struct packed *from = packed_of(packed);

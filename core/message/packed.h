@@ -48,6 +48,9 @@ static inline bool packed_is(const struct message *message)
     return message->public.reserved & MESSAGE_PACKED;
 }
 
+/* The group of a packed task; 0: none. */
+uint64_t packed_group(const struct message *packed);
+
 /* Takes a packed task. Makes the task of a new message with the tag of tasks and PACKED_PAYLOAD
  * bytes. */
 void packed_open(struct message *packed, struct message *message);

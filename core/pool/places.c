@@ -18,6 +18,7 @@
 #include "pool/route_ops.h"
 #include "pool/settings.h"
 #include "pool/takers.h"
+#include "pool/unwanted.h"
 
 void pool_place_publish_locked(struct pool *pool, struct place *place)
 {
@@ -235,6 +236,17 @@ static void pass_on(struct owner *owner, struct executor *executor)
     lease_group_pass_on(pool_of_owner(owner), executor);
 }
 
+static void relieve(struct place *place, struct executor *executor, struct message_list *out)
+{
+    unwanted_take_out(place, executor, out);
+    rebalance_relieve(place, executor);
+}
+
+static void drop(struct owner *owner, struct executor *executor, struct message_list *unwanted)
+{
+    unwanted_end(pool_of_owner(owner), executor, unwanted);
+}
+
 const struct owner_ops pool_owner_ops = {
     .replaces = true,
     .members = true,
@@ -256,7 +268,8 @@ const struct owner_ops pool_owner_ops = {
     .keeps = pulling_keeps,
     .discard = discard,
     .give = rebalance_give,
-    .relieve = rebalance_relieve,
+    .relieve = relieve,
+    .drop = drop,
     .appeal = escalation_appeal,
     .escalate = escalation_raise,
     .restart = renewal_begin,

@@ -1,10 +1,16 @@
 #include "pool/unwanted.h"
 
+#include "actor/credit.h"
 #include "actor/request.h"
+#include "actor/settle.h"
+#include "actor/unpack.h"
 #include "actor/wanted.h"
 #include "pool/pool.h"
 #include "pool/pull_queue.h"
 #include "pool/pulling.h"
+
+#define TAKEN_MAX 512u /* messages at a time: the callback that ends meanwhile waits */
+#define LOOKS_MAX 4096u
 
 /* Takes messages out of the queue: all takers, or all that are not wanted any more. */
 static struct message_list take_out_locked(struct pool *pool, struct executor *executor,
@@ -32,23 +38,30 @@ static struct message_list take_out_locked(struct pool *pool, struct executor *e
     return out;
 }
 
-/* Settles messages that were taken out. `otherwise`: the status of takers that are still wanted. */
+/* Ends a message that was taken out and counted. `otherwise`: the status of a taker that is still
+ * wanted. */
+static void end_message(struct pool *pool, struct executor *executor, struct message *message,
+                        int otherwise)
+{
+    int status = wanted_status_of(pool->runtime, executor, message);
+    enum dead_reason reason = status == WEIR_ETIMEOUT      ? DEAD_EXPIRED
+                              : status                     ? DEAD_CANCELLED
+                              : otherwise == WEIR_ECRASHED ? DEAD_STOPPED
+                                                           : DEAD_REMOVED;
+
+    pulling_end_message(pool, executor, message, reason, status ? status : otherwise);
+}
+
 static void settle_out(struct pool *pool, struct executor *executor, struct message_list *out,
                        int otherwise)
 {
     struct message *message;
 
     while ((message = message_list_take(out))) {
-        int status = wanted_status_of(pool->runtime, executor, message);
-        enum dead_reason reason = status == WEIR_ETIMEOUT      ? DEAD_EXPIRED
-                                  : status                     ? DEAD_CANCELLED
-                                  : otherwise == WEIR_ECRASHED ? DEAD_STOPPED
-                                                               : DEAD_REMOVED;
-
         lock_acquire(&pool->lock);
         pulling_count_left_locked(pool, message);
         lock_release(&pool->lock);
-        pulling_end_message(pool, executor, message, reason, status ? status : otherwise);
+        end_message(pool, executor, message, otherwise);
     }
 }
 
@@ -98,4 +111,56 @@ void unwanted_refuse_takers(struct pool *pool, struct executor *executor, int st
     takers = take_out_locked(pool, executor, true);
     lock_release(&pool->pull.lock);
     settle_out(pool, executor, &takers, status);
+}
+
+/* --- the mailbox of a member ------------------------------------------------------------------ */
+
+static bool is_unwanted(const void *context, const struct message *message)
+{
+    struct executor *const *executor = context;
+
+    return !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER) &&
+           wanted_status_of((*executor)->runtime, *executor, message) != 0;
+}
+
+/* It leaves the member's figures, and ends in those of the pool. */
+static void count_taken(struct place *place, const struct message *message)
+{
+    struct pool *pool = pool_of_place(place);
+
+    lock_acquire(&pool->lock);
+    settle_moved(place->actor);
+    pulling_count_left_locked(pool, message);
+    lock_release(&pool->lock);
+}
+
+void unwanted_take_out(struct place *place, struct executor *executor, struct message_list *out)
+{
+    struct mailbox *mailbox = &place->actor->mailbox;
+    struct mailbox_walk walk = { .may = is_unwanted, .context = &executor, .looks = LOOKS_MAX };
+    uint64_t now_ns = executor_time(executor);
+    struct credit credit = { 0 };
+    struct message *message;
+
+    if (now_ns < place->wanted_look_ns)
+        return;
+    while (credit.places < TAKEN_MAX && (message = mailbox_take_if(mailbox, &walk))) {
+        mailbox_return(mailbox);
+        message = unpack(executor, message);
+        count_taken(place, message);
+        message_list_append(out, message);
+        credit.places++;
+    }
+    if (credit.places < TAKEN_MAX)
+        place->wanted_look_ns = now_ns + WANTED_BEAT_NS;
+    if (credit.places > 0)
+        credit_return_now(&credit, place->actor, executor);
+}
+
+void unwanted_end(struct pool *pool, struct executor *executor, struct message_list *unwanted)
+{
+    struct message *message;
+
+    while ((message = message_list_take(unwanted)))
+        end_message(pool, executor, message, WEIR_ECANCELLED);
 }

@@ -1,7 +1,7 @@
 /*
- * Goal: what waits in the queue of a pool, or for a retry, leaves soon after it is not wanted any
- * more, though no worker looks at it: a request or take whose time-out is over or that was
- * cancelled, and a message of a cancelled group. It causes no growth.
+ * Goal: what waits in the queue of a pool, behind a long callback, or for a retry, leaves soon
+ * after it is not wanted any more, though no worker looks at it: a request or take whose time-out
+ * is over or that was cancelled, and a message of a cancelled group. It causes no growth.
  *
  * Method: a table of what waits behind the only worker, which is at the gate or leased. The clock
  * moves until the queue is empty.
@@ -112,18 +112,22 @@ static void cancel_takes(struct world *w)
 struct row {
     const char *name;
     bool leases;
-    bool groups; /* the pool is in a group, which is asked */
+    bool groups;  /* the pool is in a group, which is asked */
+    bool mailbox; /* they wait in the worker's own */
     void (*wait)(struct world *w);
 };
 
 static const struct row rows[] = {
-    { "requests that time out", false, false, expire_requests },
-    { "requests that are cancelled", false, false, cancel_requests },
-    { "messages of a group", false, false, cancel_group },
-    { "takes that time out", true, false, expire_takes },
-    { "takes that are cancelled", true, false, cancel_takes },
-    { "takes of a group that time out", true, true, expire_takes },
-    { "takes of a group that are cancelled", true, true, cancel_takes },
+    { "requests that time out", false, false, false, expire_requests },
+    { "requests that are cancelled", false, false, false, cancel_requests },
+    { "messages of a group", false, false, false, cancel_group },
+    { "takes that time out", true, false, false, expire_takes },
+    { "takes that are cancelled", true, false, false, cancel_takes },
+    { "takes of a group that time out", true, true, false, expire_takes },
+    { "takes of a group that are cancelled", true, true, false, cancel_takes },
+    { "requests in a mailbox that time out", false, false, true, expire_requests },
+    { "requests in a mailbox that are cancelled", false, false, true, cancel_requests },
+    { "messages of a group in a mailbox", false, false, true, cancel_group },
 };
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -134,7 +138,8 @@ static struct pool *make_pool(struct world *w, const struct row *row, struct poo
     struct pool_options options = { .path = parent ? "group/pool" : "pool",
                                     .parent = parent,
                                     .size = 1,
-                                    .settings = { .route = WEIR_ROUTE_PULL,
+                                    .settings = { .route = row->mailbox ? WEIR_ROUTE_ROUND_ROBIN
+                                                                        : WEIR_ROUTE_PULL,
                                                   .mailbox = 8,
                                                   .size_max = 4,
                                                   .scale = { wait_ms > 0, wait_ms, FOR_LONG_MS },
