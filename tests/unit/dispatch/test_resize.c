@@ -145,7 +145,7 @@ static cpu_set_t share_a_cpu(void)
 
     CU_ASSERT_EQUAL(sched_getaffinity(0, sizeof before, &before), 0);
     CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
+    CPU_SET((size_t)sched_getcpu(), &one);
     CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
     return before;
 }
