@@ -177,6 +177,15 @@ static bool may_go(const void *context, const struct message *message)
     return !message_is_for_one(message);
 }
 
+/* A message that was taken out, and that nobody took. */
+static void keep(struct actor *actor, struct message *message)
+{
+    if (mailbox_put_back(&actor->mailbox, message))
+        return;
+    /* Behind the messages of the front, which are older, and before those of the mailbox. */
+    hold_in(actor, &actor->front, message);
+}
+
 /* What stays keeps its place in the mailbox: the worker may be recalled, with its limit. */
 static void pass_mailbox(struct actor *actor, giving *give, bool *full)
 {
@@ -185,10 +194,10 @@ static void pass_mailbox(struct actor *actor, giving *give, bool *full)
     struct message *message;
 
     while (count-- > 0 && !*full && (message = mailbox_take_if(&actor->mailbox, &walk))) {
-        mailbox_return(&actor->mailbox);
         message = unpack(actor->executor, message);
         if (!pass_on(actor, message, give, full))
-            hold_in(actor, &actor->front, message);
+            keep(actor, message);
+        mailbox_return(&actor->mailbox);
     }
 }
 
@@ -237,14 +246,14 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *d
 
         if (!message)
             break;
+        message = unpack(dealer->executor, message);
+        if (dealer->give(dealer->context, message) != 0) {
+            keep(actor, message);
+            mailbox_return(&actor->mailbox);
+            break;
+        }
         mailbox_return(&actor->mailbox);
         taken++;
-        message = unpack(dealer->executor, message);
-        if (dealer->give(dealer->context, message) == 0)
-            continue;
-        /* Behind the messages of the front, which are older, and before those of the mailbox. */
-        hold_in(actor, &actor->front, message);
-        break;
     }
     return taken;
 }

@@ -413,6 +413,22 @@ struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *wa
     return NULL;
 }
 
+bool mailbox_put_back(struct mailbox *mailbox, struct message *message)
+{
+    /* Relaxed, here and below: only the owner writes them while it is awake. */
+    if (atomic_load_explicit(&mailbox->waker, memory_order_relaxed))
+        return false;
+    if (atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&mailbox->bytes, message->public.size, memory_order_relaxed);
+        message->public.reserved |= MESSAGE_WEIGHED;
+    }
+    atomic_store_explicit(&mailbox->waker, message, memory_order_relaxed);
+    atomic_store_explicit(&mailbox->taken,
+                          atomic_load_explicit(&mailbox->taken, memory_order_relaxed) - 1,
+                          memory_order_release);
+    return true;
+}
+
 uint32_t mailbox_batch(struct mailbox *mailbox)
 {
     /* Relaxed: a changed limit counts from when it is seen. */

@@ -133,6 +133,10 @@ struct mailbox_walk {
  * messages before it stay, in order. `may` sees packed tasks, too. */
 struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk);
 
+/* Undoes mailbox_take_if, before mailbox_return: the message is the first one again, and keeps its
+ * place. False: the caller keeps it, since a message stays there that came to a sleeping owner. */
+bool mailbox_put_back(struct mailbox *mailbox, struct message *message);
+
 /* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,
  * which means that it returns each place at once. */
 uint32_t mailbox_batch(struct mailbox *mailbox);

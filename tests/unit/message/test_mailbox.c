@@ -240,6 +240,41 @@ static void test_sleeper_finds_first_what_woke_it(void)
     finish(&box);
 }
 
+static bool is_even(const void *context, const struct message *message)
+{
+    (void)context;
+    return id_of(message) % 2 == 0;
+}
+
+/* What was taken out of the middle and put back comes first, and nobody got its place. */
+static void test_message_that_is_put_back_keeps_its_place(void)
+{
+    struct mailbox_walk walk = { .may = is_even, .looks = UINT32_MAX };
+    static const uint64_t order[] = { 2, 1, 3 };
+    struct message *message;
+    struct box box;
+    bool wake;
+
+    begin(&box, 3);
+    mailbox_set_bytes_limit(&box.mailbox, 3 * sizeof(uint64_t));
+    for (uint64_t id = 1; id <= 3; id++)
+        CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+    message = mailbox_take_if(&box.mailbox, &walk);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    CU_ASSERT_TRUE(mailbox_put_back(&box.mailbox, message));
+    mailbox_return(&box.mailbox);
+    CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 3);
+    CU_ASSERT_EQUAL(push(&box, SERIAL, 4, &wake), WEIR_EFULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        message = mailbox_pop(&box.mailbox);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+        CU_ASSERT_EQUAL(id_of(message), order[i]);
+        message_destroy(&box.cache, message);
+    }
+    CU_ASSERT_EQUAL(atomic_load(&box.mailbox.bytes), 0);
+    finish(&box);
+}
+
 static void test_refused_push_does_not_wake(void)
 {
     struct box box;
@@ -508,6 +543,7 @@ int main(void)
         { "order", test_messages_come_out_in_order },
         { "wake", test_push_wakes_idle_owner_once },
         { "what woke it", test_sleeper_finds_first_what_woke_it },
+        { "put back", test_message_that_is_put_back_keeps_its_place },
         { "no wake", test_refused_push_does_not_wake },
         { "muted", test_muted_owner_is_woken_by_other_lanes_only },
         { "other lanes", test_other_lanes_come_out_oldest_first },
