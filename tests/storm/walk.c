@@ -22,13 +22,20 @@ static uint32_t length_of_lane(struct mailbox *mailbox)
     return length;
 }
 
+/* The places that senders find taken: a message that a member takes out and puts back keeps its
+ * own. */
+static uint32_t places_of(struct mailbox *mailbox)
+{
+    return (uint32_t)atomic_load(&mailbox->word) - atomic_load(&mailbox->head);
+}
+
 /* After a limit was lowered there are too many; from then on their number only falls. A member
  * between two lists at the last step is checked from now on. */
 static void look_at_limit(struct walk *walk, struct actor *actor)
 {
     uint32_t limit = mailbox_is_unbuffered(&actor->mailbox) ? 1
                                                             : atomic_load(&actor->mailbox.limit);
-    uint32_t queued = mailbox_waiting(&actor->mailbox);
+    uint32_t queued = places_of(&actor->mailbox);
     uint32_t serial = actor_serial_of(actor_pid(actor));
     uint32_t slot = (uint32_t)actor_pid(actor);
 
