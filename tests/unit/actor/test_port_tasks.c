@@ -50,7 +50,7 @@ static void end_pools(struct fixture *f)
     struct ledger_reading ledger;
 
     CU_ASSERT_TRUE(rig_end(&f->rig, f->tasks, &ledger));
-    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead);
+    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead + ledger.moved);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->owners, NULL));
     CU_ASSERT_EQUAL(weir_port_submit(f->port, 1, NULL, NULL, 0), WEIR_ECLOSED);
 }
