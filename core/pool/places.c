@@ -39,7 +39,6 @@ static void opened(struct place *place)
     let_in = place->standing == PLACE_MEMBER;
     if (let_in) {
         mailbox_open(&place->actor->mailbox);
-        takers_opened(place);
         rebalance_opened_locked(pool, place, place->actor->executor);
         pulling_set_stopped_locked(pool);
     }

@@ -53,20 +53,6 @@ void takers_come(struct place *place, bool at_once)
     lock_release(&pull->lock);
 }
 
-void takers_opened(struct place *place)
-{
-    struct pull_queue *pull = &pool_of_place(place)->pull;
-
-    lock_acquire(&pull->lock);
-    if (place->opens_for) {
-        place->called_by = place->opens_for;
-        place->opens_for = NULL;
-        atomic_fetch_add_explicit(&place->called_by->called, 1, memory_order_relaxed);
-        atomic_fetch_sub_explicit(&place->called_by->opening, 1, memory_order_relaxed);
-    }
-    lock_release(&pull->lock);
-}
-
 /* --- takers that are not served --------------------------------------------------------------- */
 
 /* A TAKE that ends without a lease, after it was counted as left. Takes it. */

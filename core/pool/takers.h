@@ -31,9 +31,6 @@ uint64_t takers_room_locked(const struct pool *pool, bool tries);
  * then it counts as room for a taker. Any thread. */
 void takers_come(struct place *place, bool at_once);
 
-/* The member has opened, and comes to the queue at once, if it comes. Any thread. */
-void takers_opened(struct place *place);
-
 /* Answers tries for which no member comes any more. Any thread. */
 void takers_drop_tries(struct pool *pool, struct executor *executor);
 
