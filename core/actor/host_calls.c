@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include "actor/actor_ext.h"
 #include "actor/alarm.h"
@@ -421,7 +422,7 @@ void host_progress_text(struct weir_self *self, const char *unit, const char *te
 
 void host_exit_status(struct weir_self *self, int wanted)
 {
-    if (wanted >= 0 && wanted <= 63)
+    if ((wanted >= 0 && wanted <= 63) || wanted == EX_IOERR)
         runtime_raise_exit_status(actor_of_self(self)->runtime, wanted);
 }
 

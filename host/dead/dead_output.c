@@ -111,7 +111,8 @@ int dead_output_open(const char *path, struct dead_output **out)
     output->descriptor = -1;
     output->path = strdup(path);
     if (output->path) {
-        output->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+        output->descriptor = open(path,
+                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
                                   S_IRUSR | S_IWUSR);
         error = output->descriptor < 0 ? errno : make_ready(output);
     }
@@ -161,6 +162,8 @@ const char *dead_output_reason(int error, char *text, size_t size)
         return "another process writes it";
     case EILSEQ:
         return "it is not a file of dead letters";
+    case ELOOP:
+        return "it is a symbolic link, which another user may have made";
     case EFBIG:
         return "it has its largest size, dead_letters.file_size";
     default:

@@ -100,17 +100,15 @@ int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmar
 
 int bookmark_load(struct bookmark *bookmark, const char *path)
 {
-    FILE *stream = fopen(path, "rbe");
     struct stat about;
-    int error = 0;
+    FILE *stream;
+    int error = weir_settling_open(path, &stream);
 
     bookmark_finish(bookmark);
     if (!stream)
-        return errno == ENOENT ? 0 : errno;
+        return error;
     if (fstat(fileno(stream), &about) < 0)
         error = errno;
-    else if (S_ISDIR(about.st_mode))
-        error = EISDIR;
     else if ((size_t)about.st_size > FILE_MAX)
         error = EFBIG;
     if (error == 0 && about.st_size > 0) {
@@ -125,15 +123,7 @@ int bookmark_load(struct bookmark *bookmark, const char *path)
 
 int bookmark_check(const char *path)
 {
-    char *copy = strdup(path);
-    int error = 0;
-
-    if (!copy)
-        return ENOMEM;
-    if (access(dirname(copy), W_OK | X_OK) < 0)
-        error = errno;
-    free(copy);
-    return error;
+    return weir_settling_check(path);
 }
 
 int bookmark_save(const struct bookmark *bookmark, const char *path)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -207,6 +208,8 @@ static void tail_close(struct weir_self *self, void *memory, int reason)
     (void)reason;
     if (state->settings->position && state->changed)
         save(self, state);
+    if (state->settings->position && state->changed) /* lines come again: no silent success */
+        weir_exit_status(self, EX_IOERR);
     if (!state->follower.rules.from_end) /* without a check, the successor makes the first one */
         leave_position(self, state);
     release(state);

@@ -491,8 +491,9 @@ static inline void weir_progress_text(struct weir_self *self, const char *unit, 
     self->host->progress_text(self, unit, text);
 }
 
-/* Sets the status with which `weir run` exits, 0 to 63; other values are ignored. The largest
- * status of all actors is used. */
+/* Sets the status with which `weir run` exits: 0 to 63, or 74 (EX_IOERR), when something could not
+ * be written that the next start needs. Other values are ignored. The largest status of all actors
+ * is used. */
 static inline void weir_exit_status(struct weir_self *self, int status)
 {
     self->host->exit_status(self, status);

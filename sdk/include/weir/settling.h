@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "delivery.h"
@@ -119,18 +120,77 @@ static inline bool weir_settling_end(struct weir_settling *settling,
 
 #ifdef O_CLOEXEC
 
-/* Reads a place; 0 when the file is not there. Returns 0 or an errno; EINVAL: there is no place in
- * it. */
+/* Whether that is a regular file: 0, or ELOOP: a link, EISDIR: a folder, ENOTSUP: a device, a FIFO
+ * or a socket. */
+static inline int weir_settling_kind_(const struct stat *about)
+{
+    if (S_ISREG(about->st_mode))
+        return 0;
+    if (S_ISLNK(about->st_mode))
+        return ELOOP;
+    return S_ISDIR(about->st_mode) ? EISDIR : ENOTSUP;
+}
+
+/*
+ * Whether a file of this name may be read and replaced here: it is a regular file or not there, and
+ * its folder can be written to. A link, a folder, a device, a FIFO or a socket is never opened,
+ * followed or replaced: other users may have put it there. Returns 0 or an errno: ELOOP: a link,
+ * EISDIR: a folder, ENOTSUP: one of the others. For weir_check_settings, and before the first use.
+ */
+static inline int weir_settling_check(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0; /* with the slash */
+    char *folder = (char *)malloc(length + 2);
+    struct stat about;
+    int error;
+
+    if (!folder)
+        return ENOMEM;
+    memcpy(folder, path, length);
+    memcpy(folder + length, ".", 2);
+    error = access(folder, W_OK | X_OK) < 0 ? errno : 0;
+    free(folder);
+    if (error != 0)
+        return error;
+    if (lstat(path, &about) < 0)
+        return errno == ENOENT ? 0 : errno;
+    return weir_settling_kind_(&about);
+}
+
+/* Opens a state file for reading; `*out_stream` is NULL when it is not there. Never waits. Returns
+ * 0 or an errno, as weir_settling_check. The caller closes the stream. */
+static inline int weir_settling_open(const char *path, FILE **out_stream)
+{
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat about;
+    int error;
+
+    *out_stream = NULL;
+    if (descriptor < 0)
+        return errno == ENOENT ? 0 : errno == ENXIO ? ENOTSUP : errno;
+    error = fstat(descriptor, &about) < 0 ? errno : weir_settling_kind_(&about);
+    if (error == 0) {
+        *out_stream = fdopen(descriptor, "r");
+        error = *out_stream ? 0 : errno;
+    }
+    if (error != 0)
+        (void)close(descriptor);
+    return error;
+}
+
+/* Reads a place; 0 when the file is not there. Returns 0 or an errno, as weir_settling_check;
+ * EINVAL: there is no place in it. */
 static inline int weir_settling_load(const char *path, uint64_t *out_place)
 {
-    FILE *stream = fopen(path, "re");
     unsigned long long place = 0;
     char end = '\0';
-    int error = 0;
+    FILE *stream;
+    int error = weir_settling_open(path, &stream);
 
     *out_place = 0;
     if (!stream)
-        return errno == ENOENT ? 0 : errno;
+        return error;
     if (fscanf(stream, "%20llu%c", &place, &end) != 2 || end != '\n')
         error = EINVAL;
     (void)fclose(stream);
@@ -159,10 +219,27 @@ static inline int weir_settling_sync_folder_(const char *path)
     return error;
 }
 
+/* Makes a new file. What a crash has left there, or a link that another user has put there, goes;
+ * anything else stays. -1: errno. */
+static inline int weir_settling_create_(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int descriptor = open(path, flags, 0644);
+    struct stat about;
+
+    if (descriptor >= 0 || errno != EEXIST || lstat(path, &about) < 0)
+        return descriptor;
+    if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) {
+        errno = weir_settling_kind_(&about);
+        return -1;
+    }
+    return unlink(path) < 0 ? -1 : open(path, flags, 0644);
+}
+
 /* Writes bytes to a new file, and syncs it. */
 static inline int weir_settling_write_(const char *path, const char *bytes, size_t size)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int descriptor = weir_settling_create_(path);
     int error = descriptor < 0 ? errno : 0;
 
     while (error == 0 && size > 0) {
@@ -184,17 +261,19 @@ static inline int weir_settling_write_(const char *path, const char *bytes, size
 
 /*
  * Replaces a file by these bytes: after a crash, also of the machine, it has the old ones or the
- * new ones. Borrows. Returns 0 or an errno. For a position of any bytes; weir_settling_save is for
- * a place.
+ * new ones. Borrows. Returns 0 or an errno, as weir_settling_check: then the file is as before. For
+ * a position of any bytes; weir_settling_save is for a place.
  */
 static inline int weir_settling_replace(const char *path, const char *bytes, size_t size)
 {
     const size_t length = strlen(path);
     char *beside = (char *)malloc(length + sizeof ".new");
-    int error;
+    int error = weir_settling_check(path);
 
-    if (!beside)
-        return ENOMEM;
+    if (!beside || error != 0) {
+        free(beside);
+        return error != 0 ? error : ENOMEM;
+    }
     memcpy(beside, path, length);
     memcpy(beside + length, ".new", sizeof ".new");
     error = weir_settling_write_(beside, bytes, size);

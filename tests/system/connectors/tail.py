@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
-        again and again; a truncated file is read from its start. Shows promise B15.
+        again and again; a truncated file is read from its start; a position is a regular file,
+        and one that cannot be saved is no silent success. Shows promise B15.
 Method: a thread writes numbered lines and rotates under a host that records them, beside a real
         `tail -F`, whose losses are printed. In the end each number must have been recorded. Random
         moments come from a seed that is printed. Every wait is for a condition.
@@ -205,6 +206,65 @@ def test_end_in_order_and_another_start_repeat_nothing():
         check(max(recorded(host).values()) == 1, "a line twice")
 
 
+def test_position_that_cannot_be_saved_at_the_end_ends_with_74():
+    text = TAIL.replace("{folder}/position", "{folder}/state/position").replace("50ms", "1h")
+    with hosted(text) as host:
+        state = os.path.join(host.work, "state")
+        os.mkdir(state)
+        with open(os.path.join(host.work, "app.log"), "wb") as stream:
+            stream.write(b"0\n1\n")
+        host.start()
+        until(lambda: not missing(host, 2), "the lines")
+        for name in os.listdir(state):
+            os.unlink(os.path.join(state, name))
+        os.rmdir(state)
+        with open(os.path.join(host.work, "app.log"), "ab") as stream:
+            stream.write(b"2\n")
+        until(lambda: not missing(host, 3), "the last line")
+        check(host.stop() == 74, "the exit code without a position")
+
+
+def test_position_that_is_no_regular_file_is_refused():
+    """Whatever stands there, and wherever it leads, stays as it is."""
+    def link(path, victim):
+        os.symlink(victim, path)
+
+    def fifo(path, _):
+        os.mkfifo(path)
+
+    for make in (link, fifo):
+        with hosted() as host:
+            victim, position = (os.path.join(host.work, name) for name in ("victim", "position"))
+            with open(victim, "wb") as stream:
+                stream.write(b"of another user")
+            make(position, victim)
+            kind = os.lstat(position).st_mode
+            got = subprocess.run([WEIR, "run", os.path.join(host.work, "weir.yaml")],
+                                 capture_output=True, text=True, check=False, timeout=60,
+                                 env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
+            check(got.returncode == 78, f"{make.__name__}: exit code {got.returncode}")
+            check(f"position {position}: " in got.stderr, got.stderr)
+            check(os.lstat(position).st_mode == kind, f"{make.__name__} was replaced")
+            with open(victim, "rb") as stream:
+                check(stream.read() == b"of another user", "the victim was written")
+
+
+def test_file_beside_the_position_is_made_anew():
+    with hosted() as host:
+        victim, beside = (os.path.join(host.work, name) for name in ("victim", "position.new"))
+        with open(victim, "wb") as stream:
+            stream.write(b"of another user")
+        os.symlink(victim, beside)
+        with open(os.path.join(host.work, "app.log"), "wb") as stream:
+            stream.write(b"0\n1\n")
+        host.start()
+        until(lambda: not missing(host, 2), "the lines")
+        check(host.stop() == 0, "the exit code")
+        check(os.path.isfile(os.path.join(host.work, "position")), "there is no position")
+        with open(victim, "rb") as stream:
+            check(stream.read() == b"of another user", "the victim was written")
+
+
 def test_example_is_valid():
     got = subprocess.run([WEIR, "check", os.path.join(TREE, "examples/commands/follow.yaml")],
                          capture_output=True, text=True, check=False,
@@ -225,6 +285,9 @@ def main():
     test_list_of_files_is_read_to_its_end(min(options.kills, 20), options.seed)
     test_file_that_is_copied_and_truncated()
     test_end_in_order_and_another_start_repeat_nothing()
+    test_position_that_cannot_be_saved_at_the_end_ends_with_74()
+    test_position_that_is_no_regular_file_is_refused()
+    test_file_beside_the_position_is_made_anew()
     test_example_is_valid()
     return report_failures()
 

@@ -124,12 +124,76 @@ static void test_place_is_loaded_as_it_was_saved(void)
     workspace_finish(&work);
 }
 
+static int make_link(const char *path, const char *victim)
+{
+    return symlink(victim, path);
+}
+
+static int make_fifo(const char *path, const char *victim)
+{
+    (void)victim;
+    return mkfifo(path, 0600);
+}
+
+static int make_folder(const char *path, const char *victim)
+{
+    (void)victim;
+    return mkdir(path, 0700);
+}
+
+static void write_place(const char *path, uint64_t place)
+{
+    CU_ASSERT_EQUAL(weir_settling_save(path, place), 0);
+}
+
+/* What is no regular file is never opened, followed or replaced. A link that has the name of the
+ * new file goes. */
+static void test_only_regular_files_are_used(void)
+{
+    static const struct row {
+        int (*make)(const char *path, const char *victim);
+        int error;  /* where the place should be */
+        int beside; /* where the new file should be */
+    } rows[] = {
+        { make_link, ELOOP, 0 },
+        { make_fifo, ENOTSUP, ENOTSUP },
+        { make_folder, EISDIR, EISDIR },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char victim[256], path[256], beside[256];
+        struct workspace work;
+        struct stat before, after;
+        uint64_t place;
+
+        workspace_init(&work);
+        (void)workspace_path(&work, "victim", victim);
+        (void)workspace_path(&work, "place", path);
+        (void)workspace_path(&work, "place.new", beside);
+        write_place(victim, 7);
+        CU_ASSERT_EQUAL_FATAL(rows[i].make(path, victim), 0);
+        CU_ASSERT_EQUAL(lstat(path, &before), 0);
+        CU_ASSERT_EQUAL(weir_settling_check(path), rows[i].error);
+        CU_ASSERT_EQUAL(weir_settling_load(path, &place), rows[i].error);
+        CU_ASSERT_EQUAL(weir_settling_save(path, 8), rows[i].error);
+        CU_ASSERT_EQUAL(lstat(path, &after), 0);
+        CU_ASSERT_EQUAL(after.st_ino, before.st_ino);
+        CU_ASSERT_EQUAL(remove(path), 0);
+        CU_ASSERT_EQUAL_FATAL(rows[i].make(beside, victim), 0);
+        CU_ASSERT_EQUAL(weir_settling_save(path, 8), rows[i].beside);
+        CU_ASSERT_EQUAL(weir_settling_load(victim, &place), 0);
+        CU_ASSERT_EQUAL(place, 7);
+        workspace_finish(&work);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "any order", test_place_stays_before_the_first_message_that_is_open },
         { "open", test_retry_and_a_lost_dead_letter_leave_the_message_open },
         { "the file", test_place_is_loaded_as_it_was_saved },
+        { "regular files", test_only_regular_files_are_used },
         CU_TEST_INFO_NULL,
     };
 
