@@ -1,6 +1,7 @@
 #include "pipe.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "../files/files.h"
@@ -13,6 +14,14 @@
 static size_t json_max(const struct pipe_settings *settings)
 {
     return settings->frames == PIPE_JSON ? 2 * (size_t)settings->frame_max + JSON_REST : 0;
+}
+
+/* All workers with these settings run the same program, so the first of them waits for its child,
+ * whatever its number: a reload numbers its workers beside those of before. */
+static bool is_first(const struct pipe_settings *settings)
+{
+    /* Settings belong to the plugin, and this field to its workers. */
+    return !atomic_exchange(&((struct pipe_settings *)(uintptr_t)settings)->is_tried, true);
 }
 
 static int pipe_open(struct weir_self *self, const void *settings, void *memory)
@@ -36,8 +45,7 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
         program_close(&state->program);
         return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
     }
-    /* All workers run the same program: to wait for the child of one is enough. */
-    if (weir_index(self) != 0 || !pipe_ends_early(self, state))
+    if ((!is_first(state->settings) && weir_index(self) != 0) || !pipe_ends_early(self, state))
         return 0;
     program_close(&state->program);
     return WEIR_EINVALID;

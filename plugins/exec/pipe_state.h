@@ -32,6 +32,7 @@ struct pipe_settings {
     uint64_t frame_max;
     uint32_t log_lines;
     uint32_t log_payload;
+    _Atomic bool is_tried; /* no option: a worker has waited whether its child ends at once */
 };
 
 /*
