@@ -13,6 +13,7 @@
 #include "pool/uses.h"
 
 #define NS_PER_MS 1000000u
+#define LEFT_BEHIND "left behind"
 
 /* One run of closing_run. */
 struct run {
@@ -235,14 +236,19 @@ static void wait_for_end(struct run *run, const struct closing *closing)
     (void)runtime_wait(run->runtime, need_not_wait, &awaited, left_ms);
 }
 
-static void name_left_behind(struct run *run, struct part_ref part)
+static void name_late(struct run *run, struct part_ref part, const char *effect)
 {
     struct ledger_reading reading = { 0 };
 
     part_ref_ledger(part, &reading);
     log_event(runtime_log(run->runtime), WEIR_LOG_ERROR, part_ref_name(part), "did not end in time",
               weir_uint("queued", reading.queued), weir_uint("in_hand", reading.in_hand),
-              weir_uint("held", reading.held), weir_str("effect", "left behind"));
+              weir_uint("held", reading.held), weir_str("effect", effect));
+}
+
+static bool is_given_up(const struct run *run)
+{
+    return run->options->is_given_up && run->options->is_given_up(run->options->context);
 }
 
 /* --- answers -------------------------------------------------------------------------------- */
@@ -271,7 +277,7 @@ static bool no_one_waits(void *context)
     for (uint32_t i = run->first; i < asked->past && !any; i++)
         any = is_awaited(&run->parts[i]);
     runtime_leave(executor);
-    return !any || (run->options->is_given_up && run->options->is_given_up(run->options->context));
+    return !any || is_given_up(run);
 }
 
 /*
@@ -321,15 +327,42 @@ static void begin(struct run *run, struct closing *closing, uint64_t deadline_ns
     closing->deadline_ns = own_ns < deadline_ns ? own_ns : deadline_ns;
 }
 
-static void end(struct run *run, const struct closing *closing)
+/* What waits for a retry, or behind a callback that does not end, is dead, and stored: the process
+ * ends soon, and would lose it. */
+static void end_waiting(struct run *run, const struct closing *closing)
 {
-    bool has_ended;
+    struct executor *executor;
 
+    if (closing->part.kind != PART_POOL || is_given_up(run))
+        return;
+    executor = runtime_enter(run->runtime);
+    if (!executor)
+        return;
+    pool_end_waiting(closing->part.pool, executor);
+    runtime_leave(executor);
+}
+
+/* A tenth of the time is for messages that are dead then. */
+static void end(struct run *run, struct closing *closing)
+{
+    const uint64_t deadline_ns = closing->deadline_ns;
+    uint64_t kept_ms = run->options->is_last ? time_left_ms(run, deadline_ns) / 10 : 0;
+    bool is_late, has_ended;
+
+    if (kept_ms > CLOSING_KEPT_MS)
+        kept_ms = CLOSING_KEPT_MS;
+    closing->deadline_ns -= kept_ms * NS_PER_MS;
     wait_for_end(run, closing);
+    closing->deadline_ns = deadline_ns;
+    is_late = !part_ref_has_ended(closing->part);
+    if (is_late && run->options->is_last) {
+        end_waiting(run, closing);
+        wait_for_end(run, closing);
+    }
     has_ended = part_ref_has_ended(closing->part);
-    if (!has_ended)
-        name_left_behind(run, closing->part);
-    run->in_time = run->in_time && has_ended;
+    if (is_late)
+        name_late(run, closing->part, has_ended ? "what waited is dead" : LEFT_BEHIND);
+    run->in_time = run->in_time && !is_late;
     if (run->options->after)
         run->options->after(run->options->context, closing->part, has_ended);
 }
@@ -408,7 +441,7 @@ static void check_time(struct run *run, struct closing *closing)
 {
     if (time_left_ms(run, closing->deadline_ns) > 0 || part_ref_has_ended(closing->part))
         return;
-    name_left_behind(run, closing->part);
+    name_late(run, closing->part, LEFT_BEHIND);
     closing->phase = CLOSING_LATE;
 }
 

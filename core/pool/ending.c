@@ -128,6 +128,27 @@ static void stop_places_locked(struct list *places, struct executor *executor, u
     }
 }
 
+static void end_waiting_locked(struct list *places, struct executor *executor)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        place->ordered_due_ns = executor_time(executor);
+        (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
+                           SIGNAL_DRAIN);
+    }
+}
+
+void pool_end_waiting(struct pool *pool, struct executor *executor)
+{
+    lock_acquire(&pool->lock);
+    end_waiting_locked(&pool->leavers, executor);
+    end_waiting_locked(&pool->closers, executor);
+    for (uint32_t i = 0; i < pool->child_count; i++)
+        pool_end_waiting(pool->children[i], executor);
+    lock_release(&pool->lock);
+}
+
 /* Depth is bounded by the configuration; parents lock before children, always. */
 static void stop_members(struct pool *pool, struct executor *executor, uint32_t signals)
 {

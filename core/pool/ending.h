@@ -12,6 +12,10 @@
  * hands its backlog to no marked pool. */
 void pool_mark_removed(struct pool *pool);
 
+/* The time of a closing pool is over: what its workers hold or have not begun is dead, as after
+ * `remove.timeout`, and they end after the callback that they are in. */
+void pool_end_waiting(struct pool *pool, struct executor *executor);
+
 /* As pool_stop_now, with the reason KILL for `close` of its members, and for monitors. */
 void pool_kill(struct pool *pool, struct executor *executor);
 

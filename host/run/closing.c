@@ -391,7 +391,7 @@ bool closing_shut_down(struct assembly *assembly, uint64_t timeout_ms)
         { .kind = PART_POOL, .pools = assembly->pools, .count = settings->pool_count },
     };
     const struct closing_time time = closing_time_begin(timeout_ms);
-    struct closing_options options = { .timeout_ms = timeout_ms };
+    struct closing_options options = { .timeout_ms = timeout_ms, .is_last = true };
     bool in_time;
 
     stop_sources(assembly, &parts[0]);

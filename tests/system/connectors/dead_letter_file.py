@@ -67,6 +67,13 @@ pools:
 """
 
 
+# A worker that puts off each message for an hour.
+PUTTING_OFF = """
+sources: {{numbers: {{use: gen.numbers, args: {{count: 10}}, to: work}}}}
+pools: {{work: {{use: wayward.put_off, size: 2, mailbox: 32, {remove}}}}}
+"""
+
+
 class Stored(Host):
     """A host with a file of dead letters, unless `stores` is false."""
 
@@ -114,7 +121,7 @@ class Stored(Host):
 def stored(text=REJECTING, stores=True, more="", each=10):
     with tempfile.TemporaryDirectory() as folder:
         host = Stored(folder, stores, more)
-        host.configure(text, each=each)
+        host.configure(text, each=each, remove="")
         try:
             yield host
         finally:
@@ -185,6 +192,21 @@ def test_position_passes_a_stored_dead_letter_only():
                 host.start()
                 until(lambda h=host, n=before: sum(recorded(h).values()) > sum(n.values()),
                       "lines behind the dead one again")
+
+
+def test_what_waits_for_a_retry_at_the_end_is_stored():
+    """Shows promise H16: with the time-out of the host, and with that of the pool."""
+    for remove in ("remove: {timeout: 5m}", "remove: {timeout: 200ms}"):
+        with stored(PUTTING_OFF, more="", each=1) as host:
+            host.write(PUTTING_OFF.format(remove=remove),
+                       more=f', shutdown_timeout: 2s, dead_letters: {{file: "{host.dead}"}}')
+            host.start()
+            until(lambda: host.json("status")["pools"][0]["held"] == 10, "ten retries")
+            code = host.stop()
+            check(code == (75 if "5m" in remove else 65), f"{remove}: exit code {code}")
+            letters = host.letters()
+            check(len(letters) == 10, f"{remove}: {len(letters)} letters")
+            check(all(letter["reason"] == "removed" for letter in letters), f"{letters[:1]}")
 
 
 def test_torn_end_is_cut_off():
@@ -341,6 +363,7 @@ def main():
     print(f"seed {options.seed}", flush=True)
     test_dead_letters_outlive_the_host()
     test_position_passes_a_stored_dead_letter_only()
+    test_what_waits_for_a_retry_at_the_end_is_stored()
     test_torn_end_is_cut_off()
     test_full_file_stops_positions_until_there_is_room()
     test_rename_and_reload()
