@@ -239,9 +239,9 @@ static void test_take_with_time_out_0_tries_once(void)
     for (uint32_t round = 0; round < MANY; round++) {
         /* At first the workers that have just opened come to the queue. */
         for (uint32_t i = 0; i < WORKERS; i++)
-            CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, round ? 0 : wait_limit_ms(),
-                                              &leases[i]),
-                            0);
+            CU_ASSERT_EQUAL(
+                weir_runtime_take(f.hand.runtime, f.pool, round ? 0 : wait_limit_ms(), &leases[i]),
+                0);
         CU_ASSERT_EQUAL(weir_runtime_take(f.hand.runtime, f.pool, 0, &other), WEIR_EFULL);
         for (uint32_t i = 0; i < WORKERS; i++)
             CU_ASSERT_EQUAL(give_back(&f, &leases[i]), 0);
