@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
 static void fire(struct timer *timer, struct executor *executor)
 {
@@ -51,6 +53,8 @@ void actor_ext_set_detail(struct actor *actor, const char *text)
         return;
     if (!ext->detail)
         ext->detail = malloc(ACTOR_DETAIL_SIZE);
-    if (ext->detail)
-        (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%s", text);
+    if (!ext->detail)
+        return;
+    (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%s", text);
+    text_end_at_character(ext->detail); /* `text` may be cut, too */
 }

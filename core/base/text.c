@@ -437,3 +437,26 @@ char *text_store_format(struct text_store *store, const char *format, ...)
     va_end(arguments);
     return text;
 }
+
+/* --- characters ------------------------------------------------------------------------------- */
+
+/* The bytes of the character that begins with this one; 1 for a byte that begins none. */
+static size_t bytes_of_character(unsigned char first)
+{
+    if (first >= 0xf0)
+        return 4;
+    if (first >= 0xe0)
+        return 3;
+    return first >= 0xc0 ? 2 : 1;
+}
+
+void text_end_at_character(char *text)
+{
+    const size_t size = strlen(text);
+    size_t last = size;
+
+    while (last > 0 && size - last < 4 && ((unsigned char)text[last - 1] & 0xc0) == 0x80)
+        last--;
+    if (last > 0 && size - (last - 1) < bytes_of_character((unsigned char)text[last - 1]))
+        text[last - 1] = '\0';
+}

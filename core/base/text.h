@@ -33,6 +33,9 @@ enum text_verdict text_parse_size(const char *text, uint64_t *out);
 /* Milliseconds: with ms, s, m, h, d; 0 needs no unit. */
 enum text_verdict text_parse_duration(const char *text, uint64_t *out);
 
+/* Cuts an incomplete character of UTF-8 off the end of a text that was cut by its bytes. */
+void text_end_at_character(char *text);
+
 /* The shortest exact form, such as `64KiB`, `1500ms`. Truncated at `size`. */
 void text_format_size(uint64_t bytes, char *text, size_t size);
 void text_format_duration(uint64_t milliseconds, char *text, size_t size);

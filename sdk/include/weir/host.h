@@ -420,7 +420,7 @@ static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 }
 
 /* Sets the reason of WEIR_REJECT, WEIR_FAIL, WEIR_STOP or a failed `open`. The text is formatted as
- * by printf and cut to 47 bytes. */
+ * by printf and cut to 47 bytes, at a whole character of UTF-8. */
 WEIR_PRINTF(2, 3)
 static inline void weir_reason(struct weir_self *self, const char *format, ...)
 {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "unit/host/suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ROWS(table) (sizeof(table) / sizeof(table)[0])
@@ -296,6 +297,34 @@ static void test_size_past_all_memory_is_refused(void)
     text_store_finish(&store);
 }
 
+static void test_cut_text_ends_at_a_character(void)
+{
+    static const struct {
+        const char *text, *wanted;
+    } rows[] = {
+        { "", "" },
+        { "plain", "plain" },
+        { "a\xc3\xa9", "a\xc3\xa9" },
+        { "a\xc3", "a" },
+        { "a\xe2\x82\xac", "a\xe2\x82\xac" },
+        { "a\xe2\x82", "a" },
+        { "a\xe2", "a" },
+        { "a\xf0\x9f\x98\x80", "a\xf0\x9f\x98\x80" },
+        { "a\xf0\x9f\x98", "a" },
+        { "a\xf0", "a" },
+        { "\xf0\x9f", "" },
+        { "\x80\x80", "\x80\x80" }, /* no UTF-8: stays */
+    };
+
+    for (size_t i = 0; i < ROWS(rows); i++) {
+        char text[16];
+
+        (void)snprintf(text, sizeof text, "%s", rows[i].text);
+        text_end_at_character(text);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].wanted);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -305,6 +334,7 @@ int main(void)
         { "truth", test_truth_is_true_or_false_alone },
         { "size", test_size_takes_binary_units },
         { "duration", test_duration_needs_its_unit },
+        { "cut", test_cut_text_ends_at_a_character },
         { "written", test_number_is_written_in_its_largest_exact_unit },
         { "slip", test_slip_of_the_pen_is_understood },
         { "no slip", test_other_word_is_no_slip },
