@@ -118,22 +118,42 @@ static void unlist_ended_pools_locked(struct assembly *assembly)
     assembly->gone_count = kept;
 }
 
-/* Before they are freed. */
-static void forget_ended_drains(struct assembly *assembly)
+/* The parts that were unlisted just now; they stand behind the ends of the lists. */
+struct unlisted {
+    uint32_t sources; /* the ends before */
+    uint32_t pools;
+};
+
+static bool is_unlisted(const struct assembly *assembly, const struct unlisted *unlisted,
+                        struct part_ref part)
+{
+    for (uint32_t i = assembly->gone_source_count; i < unlisted->sources; i++)
+        if (part.kind == PART_SOURCE && assembly->gone_sources[i] == part.source)
+            return true;
+    for (uint32_t i = assembly->gone_count; i < unlisted->pools; i++)
+        if (part.kind == PART_POOL && assembly->gone[i] == part.pool)
+            return true;
+    return false;
+}
+
+/* Before they are freed. Not those that have ended since: they are listed, and drain until the next
+ * call. */
+static void forget_drains(struct assembly *assembly, const struct unlisted *unlisted)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < assembly->drain_count; i++)
-        if (!part_ref_has_ended(assembly->drains[i].part))
+        if (!is_unlisted(assembly, unlisted, assembly->drains[i].part))
             assembly->drains[kept++] = assembly->drains[i];
     assembly->drain_count = kept;
 }
 
 void closing_collect_gone(struct assembly *assembly)
 {
-    uint32_t sources = assembly->gone_source_count;
-    uint32_t pools = assembly->gone_count;
-    struct executor *executor = sources + pools > 0 ? runtime_enter(assembly->runtime) : NULL;
+    const struct unlisted unlisted = { assembly->gone_source_count, assembly->gone_count };
+    struct executor *executor = unlisted.sources + unlisted.pools > 0
+                                    ? runtime_enter(assembly->runtime)
+                                    : NULL;
 
     if (!executor)
         return; /* nothing is there, or no memory; then the next call frees them */
@@ -141,12 +161,12 @@ void closing_collect_gone(struct assembly *assembly)
     unlist_ended_sources_locked(assembly);
     unlist_ended_pools_locked(assembly);
     lock_release(&assembly->lock);
-    forget_ended_drains(assembly);
-    for (uint32_t i = assembly->gone_source_count; i < sources; i++) {
+    forget_drains(assembly, &unlisted);
+    for (uint32_t i = assembly->gone_source_count; i < unlisted.sources; i++) {
         accounts_log_source(assembly, assembly->gone_sources[i]);
         source_destroy(assembly->gone_sources[i], executor);
     }
-    for (uint32_t i = assembly->gone_count; i < pools; i++)
+    for (uint32_t i = assembly->gone_count; i < unlisted.pools; i++)
         pool_destroy(assembly->gone[i], executor);
     runtime_leave(executor);
 }
