@@ -327,8 +327,7 @@ static void begin(struct run *run, struct closing *closing, uint64_t deadline_ns
     closing->deadline_ns = own_ns < deadline_ns ? own_ns : deadline_ns;
 }
 
-/* What waits for a retry, or behind a callback that does not end, is dead, and stored: the process
- * ends soon, and would lose it. */
+/* Makes dead letters of the waiting messages. The process ends soon, and would lose them. */
 static void end_waiting(struct run *run, const struct closing *closing)
 {
     struct executor *executor;

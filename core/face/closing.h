@@ -46,8 +46,8 @@ struct closing_options {
      * are closed early, because the first part may wait for room in them; 0 = never. */
     uint64_t no_room_ms;
     bool (*is_given_up)(void *context); /* true: stop waiting; may be NULL */
-    /* The process ends afterwards: what waits in a part that has not ended in nine tenths of its
-     * time is dead, and stored. */
+    /* The process ends afterwards. When nine tenths of the time of a part are over, its waiting
+     * messages become dead letters. */
     bool is_last;
     /* Reports the result for a part, and may destroy a part that has ended. May be NULL. */
     void (*after)(void *context, struct part_ref part, bool has_ended);

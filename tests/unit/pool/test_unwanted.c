@@ -1,7 +1,7 @@
 /*
- * Goal: what waits in the queue of a pool, behind a long callback, or for a retry, leaves soon
- * after it is not wanted any more, though no worker looks at it: a request or take whose time-out
- * is over or that was cancelled, and a message of a cancelled group. It causes no growth.
+ * Goal: a waiting message leaves soon after it is not wanted any more, and causes no growth. It
+ * waits in the queue of a pool, in a mailbox behind a long callback, or for a retry. It is a
+ * request or take whose time-out is over or that was cancelled, or one of a cancelled group.
  *
  * Method: a table of what waits behind the only worker, which is at the gate or leased. The clock
  * moves until the queue is empty.
