@@ -1,6 +1,7 @@
 #include "host/run/closing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host/run/accounts.h"
 
@@ -118,22 +119,60 @@ static void unlist_ended_pools_locked(struct assembly *assembly)
     assembly->gone_count = kept;
 }
 
-/* The parts that were unlisted just now; they stand behind the ends of the lists. */
+/* Orders two places of a list of pointers by address. */
+static int compare_places(const void *a, const void *b)
+{
+    uintptr_t one;
+    uintptr_t other;
+
+    memcpy(&one, a, sizeof one);
+    memcpy(&other, b, sizeof other);
+    return (one > other) - (one < other);
+}
+
+/* So that is_among finds a pointer without a walk. */
+static void sort_places(void *first, uint32_t count)
+{
+    if (count > 0)
+        qsort(first, count, sizeof(void *), compare_places);
+}
+
+static bool is_among(const void *part, const void *first, uint32_t count)
+{
+    return count > 0 && bsearch(&part, first, count, sizeof(void *), compare_places);
+}
+
+/* The parts that were unlisted just now: they stand behind the ends of the lists, sorted. */
 struct unlisted {
-    uint32_t sources; /* the ends before */
-    uint32_t pools;
+    struct source **sources;
+    struct pool **pools;
+    uint32_t source_count;
+    uint32_t pool_count;
 };
 
-static bool is_unlisted(const struct assembly *assembly, const struct unlisted *unlisted,
-                        struct part_ref part)
+static struct unlisted unlist_ended_locked(struct assembly *assembly)
 {
-    for (uint32_t i = assembly->gone_source_count; i < unlisted->sources; i++)
-        if (part.kind == PART_SOURCE && assembly->gone_sources[i] == part.source)
-            return true;
-    for (uint32_t i = assembly->gone_count; i < unlisted->pools; i++)
-        if (part.kind == PART_POOL && assembly->gone[i] == part.pool)
-            return true;
-    return false;
+    struct unlisted unlisted = { .source_count = assembly->gone_source_count,
+                                 .pool_count = assembly->gone_count };
+
+    unlist_ended_sources_locked(assembly);
+    unlist_ended_pools_locked(assembly);
+    unlisted.source_count -= assembly->gone_source_count;
+    unlisted.pool_count -= assembly->gone_count;
+    if (unlisted.source_count > 0)
+        unlisted.sources = assembly->gone_sources + assembly->gone_source_count;
+    if (unlisted.pool_count > 0)
+        unlisted.pools = assembly->gone + assembly->gone_count;
+    sort_places(unlisted.sources, unlisted.source_count);
+    sort_places(unlisted.pools, unlisted.pool_count);
+    return unlisted;
+}
+
+static bool is_unlisted(const struct unlisted *unlisted, struct part_ref part)
+{
+    if (part.kind == PART_SOURCE)
+        return is_among(part.source, unlisted->sources, unlisted->source_count);
+    return is_among(part.pool, unlisted->pools, unlisted->pool_count);
 }
 
 /* Before they are freed. Not those that have ended since: they are listed, and drain until the next
@@ -143,31 +182,29 @@ static void forget_drains(struct assembly *assembly, const struct unlisted *unli
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < assembly->drain_count; i++)
-        if (!is_unlisted(assembly, unlisted, assembly->drains[i].part))
+        if (!is_unlisted(unlisted, assembly->drains[i].part))
             assembly->drains[kept++] = assembly->drains[i];
     assembly->drain_count = kept;
 }
 
 void closing_collect_gone(struct assembly *assembly)
 {
-    const struct unlisted unlisted = { assembly->gone_source_count, assembly->gone_count };
-    struct executor *executor = unlisted.sources + unlisted.pools > 0
-                                    ? runtime_enter(assembly->runtime)
-                                    : NULL;
+    uint32_t count = assembly->gone_source_count + assembly->gone_count;
+    struct executor *executor = count > 0 ? runtime_enter(assembly->runtime) : NULL;
+    struct unlisted unlisted;
 
     if (!executor)
         return; /* nothing is there, or no memory; then the next call frees them */
     lock_acquire(&assembly->lock);
-    unlist_ended_sources_locked(assembly);
-    unlist_ended_pools_locked(assembly);
+    unlisted = unlist_ended_locked(assembly);
     lock_release(&assembly->lock);
     forget_drains(assembly, &unlisted);
-    for (uint32_t i = assembly->gone_source_count; i < unlisted.sources; i++) {
-        accounts_log_source(assembly, assembly->gone_sources[i]);
-        source_destroy(assembly->gone_sources[i], executor);
+    for (uint32_t i = 0; i < unlisted.source_count; i++) {
+        accounts_log_source(assembly, unlisted.sources[i]);
+        source_destroy(unlisted.sources[i], executor);
     }
-    for (uint32_t i = assembly->gone_count; i < unlisted.pools; i++)
-        pool_destroy(assembly->gone[i], executor);
+    for (uint32_t i = 0; i < unlisted.pool_count; i++)
+        pool_destroy(unlisted.pools[i], executor);
     runtime_leave(executor);
 }
 

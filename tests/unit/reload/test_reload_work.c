@@ -93,23 +93,41 @@ static struct settings *settings_of(const struct shape *shape, unsigned count)
     return settings;
 }
 
-/* Takes the settings. */
-static void take_on(struct assembly *assembly, struct settings *settings)
+static bool sources_have_ended(void *context)
+{
+    const struct source_changes *changes = context;
+
+    for (uint32_t i = 0; i < changes->closed_count; i++)
+        if (!source_has_ended(changes->closed[i]))
+            return false;
+    return true;
+}
+
+/* Takes the settings. Its work, without that of a wait for the ends of the removed sources, so that
+ * each run collects the same parts. */
+static uint64_t take_on(struct assembly *assembly, struct settings *settings)
 {
     struct shared_settings *old = assembly->shared;
     struct report report;
     struct apply apply;
     struct plan *plan = NULL;
+    uint64_t before = work_done();
+    uint64_t waiting;
 
     report_init(&report);
     CU_ASSERT_EQUAL_FATAL(plan_create(old->settings, settings, &plan), 0);
     atomic_fetch_add(&old->references, 1); /* the plan borrows from them: see supervisor.c */
     CU_ASSERT_EQUAL_FATAL(apply_prepare(&apply, assembly, settings, plan, &report), 0);
     apply_commit(&apply);
+    waiting = work_done();
+    CU_ASSERT_TRUE(
+        runtime_wait(assembly->runtime, sources_have_ended, &apply.sources, wait_limit_ms()));
+    waiting = work_done() - waiting;
     apply_drain(&apply);
     plan_destroy(plan);
     shared_settings_unref(old);
     report_finish(&report);
+    return work_done() - before - waiting;
 }
 
 /* What is counted. */
@@ -165,15 +183,13 @@ static uint64_t cost_of_start(const struct shape *shape, unsigned count)
 static uint64_t cost_of_reload(const struct shape *shape, unsigned first, unsigned then)
 {
     struct settings *settings = settings_of(shape, then);
-    uint64_t before;
     struct run run;
+    uint64_t work;
 
     begin(&run, settings_of(shape, first));
-    before = work_done();
-    take_on(&run.assembly, settings);
-    before = work_done() - before;
+    work = take_on(&run.assembly, settings);
     finish(&run);
-    return before;
+    return work;
 }
 
 static uint64_t cost_of_end(const struct shape *shape, unsigned count)
