@@ -42,14 +42,13 @@ static FILE *err_of(const struct going *going)
 
 bool dead_letter_file_is_one(const char *path)
 {
-    char first[sizeof DEAD_FILE_FIRST_LINE] = "";
-    FILE *stream = path ? fopen(path, "re") : NULL;
+    struct dead_reader reader;
     bool is_one;
 
-    if (!stream)
+    if (!path)
         return false;
-    is_one = fgets(first, sizeof first, stream) && strcmp(first, DEAD_FILE_FIRST_LINE) == 0;
-    (void)fclose(stream);
+    is_one = dead_reader_open(&reader, path) == 0 && reader.end > 0;
+    dead_reader_finish(&reader);
     return is_one;
 }
 
@@ -356,9 +355,8 @@ static void end(struct going *going)
 int dead_letter_file_run(const struct dead_letter_file *request)
 {
     struct going going = { .request = request, .descriptor = -1, .code = EX_OK };
-    FILE *stream = fopen(request->path, "rbe");
     char text[128];
-    int error = stream ? dead_reader_init(&going.reader, stream) : errno;
+    int error = dead_reader_open(&going.reader, request->path);
 
     if (error != 0) {
         fail(&going, EX_NOINPUT, request->path, dead_output_reason(error, text, sizeof text));

@@ -138,8 +138,12 @@ struct dead_store dead_file_store(struct dead_file *file)
 
 /* --- the thread: another file --------------------------------------------------------------- */
 
-static void log_cut(const struct dead_file *file, const struct dead_output *output)
+static void log_opened(const struct dead_file *file, const struct dead_output *output)
 {
+    if (output->is_older)
+        log_event(file->sink, WEIR_LOG_WARNING, COMPONENT,
+                  "a file of version 1 was renamed, and a new file begins",
+                  weir_str("path", output->path), weir_str("suffix", DEAD_FILE_OLDER));
     if (output->cut > 0)
         log_event(file->sink, WEIR_LOG_WARNING, COMPONENT, "incomplete end of the file was cut off",
                   weir_str("path", output->path), weir_uint("bytes", output->cut));
@@ -167,7 +171,7 @@ static void reopen_locked(struct dead_file *file)
     lock_release(&file->lock);
     error = dead_output_open(file->output->path, &output);
     if (error == 0)
-        log_cut(file, output);
+        log_opened(file, output);
     else
         log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
                   weir_str("path", file->output->path),
@@ -374,7 +378,7 @@ int dead_file_prepare(struct dead_file *file, const struct settings *settings,
         return WEIR_ENOMEM;
     error = dead_output_open(path, out_output);
     if (error == 0) {
-        log_cut(file, *out_output);
+        log_opened(file, *out_output);
         return 0;
     }
     report_add(report, written_mark(&host->written, "dead_letters.file"), "host.dead_letters.file",

@@ -46,23 +46,20 @@ static int sync_folder(const char *path)
     return error;
 }
 
-/* Goes through the records. */
+/* Goes through the records. A file of version 1 without any begins again. */
 static int measure(struct dead_output *output)
 {
     struct dead_reader reader;
     struct dead_entry entry;
-    FILE *stream = fopen(output->path, "rbe");
-    int error, found;
+    int error = dead_reader_open(&reader, output->path), found = 0;
+    const uint64_t first_line = reader.end;
 
-    if (!stream)
-        return errno;
-    error = dead_reader_init(&reader, stream);
-    do
-        found = error == 0 ? dead_reader_next(&reader, &entry) : 0;
-    while (found > 0);
+    output->is_older = reader.version == 1 && reader.size > first_line;
+    while (error == 0 && !output->is_older && (found = dead_reader_next(&reader, &entry)) > 0)
+        ;
     if (found < 0)
         error = errno;
-    output->size = reader.end;
+    output->size = reader.version == 1 ? 0 : reader.end;
     output->records = reader.number;
     output->cut = reader.size - reader.end;
     dead_reader_finish(&reader);
@@ -93,12 +90,44 @@ static int make_ready(struct dead_output *output)
     if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? EBUSY : errno;
     error = measure(output);
-    if (error != 0)
+    if (error != 0 || output->is_older)
         return error;
     if (output->cut > 0 &&
         (ftruncate(output->descriptor, (off_t)output->size) < 0 || fsync(output->descriptor) < 0))
         return errno;
     return output->size == 0 ? begin(output) : 0;
+}
+
+static int open_path(struct dead_output *output)
+{
+    output->descriptor = open(output->path,
+                              O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                              S_IRUSR | S_IWUSR);
+    return output->descriptor < 0 ? errno : make_ready(output);
+}
+
+/* The file of version 1 gets another name, and PATH is a new file. */
+static int begin_next_version(struct dead_output *output)
+{
+    const size_t size = strlen(output->path) + sizeof DEAD_FILE_OLDER;
+    char *older = malloc(size);
+    struct stat about;
+    int error = 0;
+
+    if (!older)
+        return ENOMEM;
+    (void)snprintf(older, size, "%s%s", output->path, DEAD_FILE_OLDER);
+    if (lstat(older, &about) == 0)
+        error = EEXIST;
+    else if (rename(output->path, older) < 0)
+        error = errno;
+    free(older);
+    if (error != 0)
+        return error;
+    (void)close(output->descriptor);
+    error = open_path(output);
+    output->is_older = true;
+    return error;
 }
 
 int dead_output_open(const char *path, struct dead_output **out)
@@ -110,12 +139,10 @@ int dead_output_open(const char *path, struct dead_output **out)
         return error;
     output->descriptor = -1;
     output->path = strdup(path);
-    if (output->path) {
-        output->descriptor = open(path,
-                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                                  S_IRUSR | S_IWUSR);
-        error = output->descriptor < 0 ? errno : make_ready(output);
-    }
+    if (output->path)
+        error = open_path(output);
+    if (error == 0 && output->is_older)
+        error = begin_next_version(output);
     if (error != 0) {
         dead_output_close(output);
         return error;
@@ -164,6 +191,9 @@ const char *dead_output_reason(int error, char *text, size_t size)
         return "it is not a file of dead letters";
     case ELOOP:
         return "it is a symbolic link, which another user may have made";
+    case EEXIST:
+        return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
+               ", is taken: move both files";
     case EFBIG:
         return "it has its largest size, dead_letters.file_size";
     default:

@@ -2,7 +2,8 @@
  * dead/dead_output.h - an open file of dead letters, to which one process appends.
  *
  * The file is locked by flock. When it is opened, an incomplete record at its end, as a host that
- * was killed leaves behind, is cut off. Not synchronised.
+ * was killed leaves behind, is cut off. A file of version 1 that has records is renamed, and a new
+ * one begins. Not synchronised.
  */
 #ifndef HOST_DEAD_OUTPUT_H
 #define HOST_DEAD_OUTPUT_H
@@ -11,16 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define DEAD_FILE_OLDER ".version-1" /* behind the name of a file that was renamed */
+
 struct dead_output {
     char *path; /* owned */
     int descriptor;
     uint64_t size;    /* up to which the file is whole, and on the disk */
     uint64_t records; /* in it */
     uint64_t cut;     /* bytes that were cut off when it was opened */
+    bool is_older;    /* a file of version 1 was renamed when it was opened */
 };
 
 /* Opens or makes the file, with mode 0600. Returns 0 or an errno; EILSEQ: it is another file,
- * EBUSY: another process has it. Owned by the caller. */
+ * EBUSY: another process has it, EEXIST: two files of version 1. Owned by the caller. */
 int dead_output_open(const char *path, struct dead_output **out);
 /* NULL is allowed. */
 void dead_output_close(struct dead_output *output);

@@ -1,16 +1,20 @@
 #include "host/dead/dead_record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "host/dead/dead_quote.h"
 
 #define FIRST_SIZE (sizeof DEAD_FILE_FIRST_LINE - 1)
-#define FRAME "letter - %016" PRIx64 " %08" PRIx64 " %016" PRIx64 "\n"
+#define FRAME DEAD_RECORD_WORD "- %016" PRIx64 " %08" PRIx64 " %016" PRIx64 "\n"
 #define FRAME_SIZE 52u
-#define FRAME_WORD "letter "
+#define FIRST_VERSION_AT (FIRST_SIZE - 2)
 #define CHECKSUM_AT 9u
 #define COUNTED_AT 26u /* the checksum counts from here */
 #define HEADER_AT 26u
@@ -54,7 +58,8 @@ static void put_escaped(struct dead_text *text, const char *value)
         const unsigned char byte = (unsigned char)*value;
         const char escaped[] = { '%', digits[byte >> 4], digits[byte & 15] };
 
-        if (byte < ' ' || byte == 0x7f || byte == '%')
+        if (byte < ' ' || byte == 0x7f || byte == '%' ||
+            strncmp(value, DEAD_RECORD_WORD, strlen(DEAD_RECORD_WORD)) == 0)
             put(text, escaped, sizeof escaped);
         else
             put(text, value, 1);
@@ -92,24 +97,6 @@ static void put_time(struct dead_text *text, uint64_t time_us)
     put_field(text, "time", value);
 }
 
-/* A take is a request without a tag. Its payload is empty, or the holder: its PID, the number of
- * its incarnation, four bytes of padding, its path. */
-static bool is_like_a_take(const struct dead_record *record)
-{
-    const unsigned char *payload = record->payload;
-    uint32_t padding;
-
-    if (record->kind != WEIR_REQUEST || record->tag[0])
-        return false;
-    if (record->size == 0)
-        return true;
-    if (!payload || record->size <= TAKE_HOLDER || payload[record->size - 1] != '\0')
-        return false;
-    memcpy(&padding, payload + TAKE_HOLDER - sizeof padding, sizeof padding);
-    return padding == 0 &&
-           strlen((const char *)payload + TAKE_HOLDER) + 1 == record->size - TAKE_HOLDER;
-}
-
 static void put_header(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
 {
     put_time(text, time_us);
@@ -124,8 +111,6 @@ static void put_header(struct dead_text *text, const struct dead_record *record,
     put_number(text, "attempt", record->attempt);
     put_number(text, "lane", record->lane);
     put_number(text, "kind", record->kind);
-    if (is_like_a_take(record))
-        put_field(text, "sent", "by a user");
     if (!record->payload && record->size > 0)
         put_field(text, "payload", "none");
 }
@@ -144,8 +129,9 @@ static size_t header_bound(const struct dead_record *record)
 
 int dead_record_write(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
 {
-    const size_t begin = text->size, payload = record->payload ? record->size : 0;
-    const size_t bound = header_bound(record);
+    const size_t begin = text->size, bound = header_bound(record);
+    const size_t size = record->payload ? record->size : 0;
+    const size_t payload = dead_quoted_size(record->payload, size);
     char frame[FRAME_SIZE + 1];
     size_t header;
     uint64_t sum;
@@ -156,7 +142,8 @@ int dead_record_write(struct dead_text *text, const struct dead_record *record, 
     text->size += FRAME_SIZE;
     put_header(text, record, time_us);
     header = text->size - begin - FRAME_SIZE;
-    put(text, record->payload, payload);
+    dead_quote(text->bytes + text->size, record->payload, size);
+    text->size += payload;
     put(text, "\n", 1);
     (void)snprintf(frame, sizeof frame, FRAME, (uint64_t)0, (uint64_t)header, (uint64_t)payload);
     memcpy(text->bytes + begin, frame, FRAME_SIZE);
@@ -203,6 +190,24 @@ static void unescape_all(char *text)
     while (*from)
         *text++ = unescape(&from);
     *text = '\0';
+}
+
+/* A take is a request without a tag. Its payload is empty, or the holder: its PID, the number of
+ * its incarnation, four bytes of padding, its path. */
+static bool is_like_a_take(const struct dead_record *record)
+{
+    const unsigned char *payload = record->payload;
+    uint32_t padding;
+
+    if (record->kind != WEIR_REQUEST || record->tag[0])
+        return false;
+    if (record->size == 0)
+        return true;
+    if (!payload || record->size <= TAKE_HOLDER || payload[record->size - 1] != '\0')
+        return false;
+    memcpy(&padding, payload + TAKE_HOLDER - sizeof padding, sizeof padding);
+    return padding == 0 &&
+           strlen((const char *)payload + TAKE_HOLDER) + 1 == record->size - TAKE_HOLDER;
 }
 
 static void set_number(struct dead_entry *entry, const char *name, const char *value)
@@ -263,26 +268,52 @@ static void read_header(struct dead_entry *entry, char *header)
 
 /* --- reading the file ----------------------------------------------------------------------- */
 
-int dead_reader_init(struct dead_reader *reader, FILE *stream)
+/* The version that a whole first line names; 0: none that is known. */
+static unsigned version_of(const char first[FIRST_SIZE])
+{
+    char known[] = DEAD_FILE_FIRST_LINE;
+
+    known[FIRST_VERSION_AT] = '1';
+    if (memcmp(first, known, FIRST_SIZE) == 0)
+        return 1;
+    return memcmp(first, DEAD_FILE_FIRST_LINE, FIRST_SIZE) == 0 ? 2 : 0;
+}
+
+static int read_first_line(struct dead_reader *reader)
 {
     char first[FIRST_SIZE];
-    struct stat about;
-    size_t got;
+    const size_t got = fread(first, 1, FIRST_SIZE, reader->stream);
 
-    *reader = (struct dead_reader){ .stream = stream };
-    if (fstat(fileno(stream), &about) < 0)
+    if (ferror(reader->stream))
+        return EIO;
+    if (got < FIRST_SIZE)
+        return memcmp(first, DEAD_FILE_FIRST_LINE, got < FIRST_VERSION_AT ? got : FIRST_VERSION_AT)
+                   ? EILSEQ
+                   : 0;
+    reader->version = version_of(first);
+    reader->end = reader->version ? FIRST_SIZE : 0;
+    return reader->version ? 0 : EILSEQ;
+}
+
+int dead_reader_open(struct dead_reader *reader, const char *path)
+{
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat about;
+
+    *reader = (struct dead_reader){ .stream = NULL };
+    if (descriptor < 0)
+        return errno;
+    reader->stream = fdopen(descriptor, "rb");
+    if (!reader->stream) {
+        (void)close(descriptor);
+        return ENOMEM;
+    }
+    if (fstat(descriptor, &about) < 0)
         return errno;
     if (!S_ISREG(about.st_mode))
         return S_ISDIR(about.st_mode) ? EISDIR : EILSEQ;
     reader->size = (uint64_t)about.st_size;
-    got = fread(first, 1, FIRST_SIZE, stream);
-    if (ferror(stream))
-        return EIO;
-    if (memcmp(first, DEAD_FILE_FIRST_LINE, got) != 0)
-        return EILSEQ;
-    if (got == FIRST_SIZE)
-        reader->end = FIRST_SIZE;
-    return 0;
+    return read_first_line(reader);
 }
 
 void dead_reader_finish(struct dead_reader *reader)
@@ -299,103 +330,125 @@ static bool read_at(struct dead_reader *reader, uint64_t offset, char *bytes, si
            fread(bytes, 1, size, reader->stream) == size;
 }
 
-/* The sizes in a frame; false: there is none. */
-static bool read_frame(struct dead_reader *reader, uint64_t offset, char frame[FRAME_SIZE],
-                       uint64_t *out_header, uint64_t *out_payload)
+/* What the first bytes of a record say. */
+struct frame {
+    char bytes[FRAME_SIZE];
+    uint64_t header, payload; /* bytes */
+    uint64_t end;             /* of the record */
+};
+
+/* False: at `offset` no frame begins whose record ends before `limit`. */
+static bool read_frame(struct dead_reader *reader, uint64_t offset, uint64_t limit,
+                       struct frame *out)
 {
-    return read_at(reader, offset, frame, FRAME_SIZE) &&
-           memcmp(frame, FRAME_WORD, strlen(FRAME_WORD)) == 0 && frame[CHECKSUM_AT - 1] == ' ' &&
-           frame[COUNTED_AT - 1] == ' ' && frame[FRAME_SIZE - 1] == '\n' &&
-           read_hex(frame + HEADER_AT, 8, out_header) &&
-           read_hex(frame + PAYLOAD_AT, 16, out_payload) && *out_header <= HEADER_MAX &&
-           *out_payload <= reader->size &&
-           offset + FRAME_SIZE + *out_header + *out_payload + 1 <= reader->size;
+    const char *bytes = out->bytes;
+
+    if (!read_at(reader, offset, out->bytes, FRAME_SIZE) ||
+        memcmp(bytes, DEAD_RECORD_WORD, strlen(DEAD_RECORD_WORD)) != 0 ||
+        bytes[CHECKSUM_AT - 1] != ' ' || bytes[COUNTED_AT - 1] != ' ' ||
+        bytes[FRAME_SIZE - 1] != '\n' || !read_hex(bytes + HEADER_AT, 8, &out->header) ||
+        !read_hex(bytes + PAYLOAD_AT, 16, &out->payload) || out->header > HEADER_MAX ||
+        out->payload > limit)
+        return false;
+    out->end = offset + FRAME_SIZE + out->header + out->payload + 1;
+    return out->end <= limit;
 }
 
 /* The record's bytes from COUNTED_AT on, if their checksum is that of the frame. 1; 0: they are no
  * record; -1: no memory. */
-static int read_body(struct dead_reader *reader, uint64_t offset, const char frame[FRAME_SIZE],
-                     uint64_t size)
+static int read_body(struct dead_reader *reader, uint64_t offset, const struct frame *frame)
 {
     const size_t counted = FRAME_SIZE - COUNTED_AT;
+    const size_t size = (size_t)(frame->end - offset - FRAME_SIZE);
+    char *memory = realloc(reader->memory, size + counted);
     uint64_t sum;
-    char *memory = realloc(reader->memory, (size_t)size + counted + 1);
 
     if (!memory)
         return -1;
     reader->memory = memory;
-    memcpy(memory, frame + COUNTED_AT, counted);
-    return read_at(reader, offset + FRAME_SIZE, memory + counted, (size_t)size) &&
-           read_hex(frame + CHECKSUM_AT, 16, &sum) &&
-           weir_key(memory, (size_t)size + counted) == sum;
+    memcpy(memory, frame->bytes + COUNTED_AT, counted);
+    return read_at(reader, offset + FRAME_SIZE, memory + counted, size) &&
+           read_hex(frame->bytes + CHECKSUM_AT, 16, &sum) &&
+           weir_key(memory, size + counted) == sum;
 }
 
-static int read_record(struct dead_reader *reader, uint64_t offset, struct dead_entry *out)
+/* From the frame and the body in `reader->memory`. */
+static void read_entry(struct dead_reader *reader, uint64_t offset, const struct frame *frame,
+                       struct dead_entry *out)
 {
-    char frame[FRAME_SIZE], *header;
-    uint64_t header_size, payload_size;
-    int found;
+    char *header = reader->memory + FRAME_SIZE - COUNTED_AT, *payload = header + frame->header;
 
-    if (!read_frame(reader, offset, frame, &header_size, &payload_size))
-        return 0;
-    found = read_body(reader, offset, frame, header_size + payload_size + 1);
-    if (found <= 0)
-        return found;
-    header = reader->memory + FRAME_SIZE - COUNTED_AT;
     *out = (struct dead_entry){
+        .number = ++reader->number,
         .offset = offset,
-        .was_replayed = frame[DEAD_RECORD_STATE] == 'r',
+        .was_replayed = frame->bytes[DEAD_RECORD_STATE] == 'r',
         .has_payload = true,
         .time = "",
         .record = { .path = "", .to = "", .from = "", .reason = "", .detail = "", .tag = "" },
         .memory = reader->memory
     };
-    out->record.payload = header + header_size;
-    out->record.size = (size_t)payload_size;
-    if (header_size > 0)
-        header[header_size - 1] = '\0';
-    if (header_size > 0)
+    out->record.payload = payload;
+    out->record.size = (size_t)frame->payload;
+    if (reader->version > 1)
+        out->record.size = dead_unquote(payload, out->record.size);
+    if (frame->header > 0) {
+        payload[-1] = '\0';
         read_header(out, header);
-    out->is_take = !out->is_by_user && is_like_a_take(&out->record);
-    reader->end = offset + FRAME_SIZE + header_size + payload_size + 1;
-    return 1;
+    }
+    out->is_take = reader->version == 1 && !out->is_by_user && is_like_a_take(&out->record);
 }
 
-/* The offset of the next word of a frame after `from`; the size of the file: there is none. The
- * line end before it may be damaged. */
+/* The offset of the next word of a frame after `from`; the size of the file: there is none. */
 static uint64_t find_frame(struct dead_reader *reader, uint64_t from)
 {
-    const size_t length = strlen(FRAME_WORD);
+    const size_t length = strlen(DEAD_RECORD_WORD);
     size_t same = 0;
     int byte;
 
     if (fseeko(reader->stream, (off_t)from + 1, SEEK_SET) != 0)
         return reader->size;
-    for (uint64_t at = from + 1; at < reader->size && (byte = getc(reader->stream)) != EOF; at++) {
-        same = byte == FRAME_WORD[same] ? same + 1 : byte == FRAME_WORD[0];
+    for (uint64_t at = from + 1; at < reader->size && (byte = getc_unlocked(reader->stream)) != EOF;
+         at++) {
+        same = byte == DEAD_RECORD_WORD[same] ? same + 1 : byte == DEAD_RECORD_WORD[0];
         if (same == length)
             return at + 1 - length;
     }
     return reader->size;
 }
 
+/* 1: a record begins at `offset`; 0: none, and `out_next` is where the next one may begin; -1: no
+ * memory. Version 1 has payloads with frames in them, so only a frame says where the next one is. */
+static int read_record(struct dead_reader *reader, uint64_t offset, struct dead_entry *out,
+                       uint64_t *out_next)
+{
+    const bool is_quoted = reader->version > 1;
+    const uint64_t limit = is_quoted ? find_frame(reader, offset) : reader->size;
+    struct frame frame;
+    int found;
+
+    *out_next = limit;
+    if (!read_frame(reader, offset, limit, &frame))
+        return 0;
+    if (!is_quoted)
+        *out_next = frame.end;
+    found = read_body(reader, offset, &frame);
+    if (found > 0) {
+        read_entry(reader, offset, &frame, out);
+        reader->end = frame.end;
+    }
+    return found;
+}
+
 int dead_reader_next(struct dead_reader *reader, struct dead_entry *out)
 {
     const uint64_t begin = reader->end;
-    uint64_t offset = begin;
-    int found;
+    uint64_t next = reader->size;
+    int found = 0;
 
-    if (begin == 0)
-        return 0;
-    while (offset < reader->size) {
-        found = read_record(reader, offset, out);
-        if (found != 0) {
+    for (uint64_t offset = begin; begin > 0 && found == 0 && offset < reader->size; offset = next) {
+        found = read_record(reader, offset, out, &next);
+        if (found > 0)
             reader->skipped += offset - begin;
-            reader->number += found > 0;
-            out->number = reader->number;
-            return found;
-        }
-        offset = find_frame(reader, offset);
     }
-    return 0;
+    return found;
 }

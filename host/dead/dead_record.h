@@ -10,10 +10,15 @@
  *      the payload                          PAYLOAD bytes, and a line end
  *
  * S is `-`, or `r` when the dead letter was sent again. The numbers are hexadecimal, of fixed
- * width. The checksum is weir_key of all that follows it. In a field's text `%` and control
- * characters are written as `%` and two digits.
+ * width. The checksum is weir_key of all that follows it. In a field's text `%`, control
+ * characters, and the first letter of `letter ` are written as `%` and two digits; payloads are
+ * quoted (dead/dead_quote.h). So no text and no payload contains the word of a frame.
  *
- * A record that is incomplete or damaged is no record; the reader goes on at the next one.
+ * A record that is incomplete or damaged is no record; the reader goes on at the next frame. It
+ * reads each byte a bounded number of times, whatever the file contains.
+ *
+ * Version 1 quoted nothing. There the reader knows the next frame by the sizes in the present one
+ * alone, and ends at a damaged frame.
  */
 #ifndef HOST_DEAD_RECORD_H
 #define HOST_DEAD_RECORD_H
@@ -25,7 +30,7 @@
 
 #include "weir_core.h"
 
-#define DEAD_FILE_FIRST_LINE "weir dead letters 1\n"
+#define DEAD_FILE_FIRST_LINE "weir dead letters 2\n"
 #define DEAD_RECORD_STATE 7 /* the offset of S in a record */
 
 /* Zeroed memory is an empty text. */
@@ -44,8 +49,9 @@ struct dead_entry {
     uint64_t offset; /* in the file */
     bool was_replayed;
     bool has_payload;
-    bool is_by_user; /* the record says that it is no take */
-    bool is_take; /* an older Weir stored takes, which no worker may get: see docs/decisions/305 */
+    bool is_by_user; /* of version 1: the record says that it is no take */
+    /* Version 1 also has takes, which no worker may get: see docs/decisions/305. */
+    bool is_take;
     const char *time;
     struct dead_record record;
     char *memory; /* owned by the reader, until its next call */
@@ -53,16 +59,17 @@ struct dead_entry {
 
 struct dead_reader {
     FILE *stream;     /* owned */
+    unsigned version; /* of the format: 1 or 2; 0: the file has no whole first line */
     uint64_t size;    /* of the file when it was opened */
     uint64_t number;  /* of the last record */
-    uint64_t end;     /* of the last record; 0: the file does not begin as it should */
+    uint64_t end;     /* of the last record, or of the first line; 0: there is no first line */
     uint64_t skipped; /* bytes before that that are no record */
     char *memory;     /* owned */
 };
 
-/* Takes the stream of a whole file. Returns 0 or an errno; EILSEQ: it is no file of dead letters.
- * An empty file, or half a first line, is one without records whose `end` is 0. */
-int dead_reader_init(struct dead_reader *reader, FILE *stream);
+/* Opens a file, and never waits for a writer of a FIFO. Returns 0 or an errno; EILSEQ: it is no file
+ * of dead letters. An empty file, or half a first line, is one without records whose `end` is 0. */
+int dead_reader_open(struct dead_reader *reader, const char *path);
 void dead_reader_finish(struct dead_reader *reader);
 /* 1: a record; 0: the end; -1: errno. */
 int dead_reader_next(struct dead_reader *reader, struct dead_entry *out);

@@ -239,6 +239,39 @@ def test_torn_end_is_cut_off():
         check(len(host.letters()) == left and left >= count, "letters after a damaged one")
 
 
+def test_file_of_version_1_is_renamed_and_read():
+    """Shows promise L9."""
+    with stored() as host:
+        host.append(0, 200)
+        host.start()
+        until(lambda: host.is_through(200), "the lines")
+        host.stop()
+        count = len(host.letters())
+        with open(host.dead, "r+b") as stream:
+            stream.seek(len("weir dead letters "))
+            stream.write(b"1")  # no line of a number needs a quote
+        check(len(host.letters()) == count, "letters of version 1")
+        host.start()
+        check(host.logged("a file of version 1 was renamed"), "the log")
+        check(not host.letters(), "letters in the new file")
+        older = host.dead + ".version-1"
+        check(len(host.letters(older)) == count, "letters in the file that was renamed")
+        host.configure(REJECTING, each=0)
+        check(host.run("reload").returncode == 0, "the reload")
+        got = host.json("dead", "--file", older, "--replay")
+        check(got["replayed"] == count, f"a replay of version 1: {got}")
+        until(lambda: len(recorded(host)) == 200, "every line")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_fifo_is_no_file_of_dead_letters():
+    with stored() as host:
+        os.mkfifo(host.dead)
+        got = host.run("dead", "--file", host.dead)
+        check(got.returncode == 78 and "not a regular file" in got.stderr,
+              f"{got.returncode} {got.stderr}")
+
+
 def test_full_file_stops_positions_until_there_is_room():
     """Shows promise B18: not the disk but the bound is reached, which the host treats alike."""
     with stored(more=", file_size: 1", each=5) as host:
@@ -365,6 +398,8 @@ def main():
     test_position_passes_a_stored_dead_letter_only()
     test_what_waits_for_a_retry_at_the_end_is_stored()
     test_torn_end_is_cut_off()
+    test_file_of_version_1_is_renamed_and_read()
+    test_fifo_is_no_file_of_dead_letters()
     test_full_file_stops_positions_until_there_is_room()
     test_rename_and_reload()
     test_replay()
