@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "base/text.h"
 
 #define ANSWER_DESCRIPTOR 3
+#define LIFELINE_DESCRIPTOR 5
 #define HIGH_DESCRIPTOR 10 /* above the descriptors of the new process */
 #define WORDS_SIZE 160     /* of the plugin's output: enough for an assertion's line */
 #define DRAIN_READS 16     /* of a page: the capacity of a pipe */
@@ -41,6 +41,7 @@ struct probing {
     struct probe_progress *progress; /* of a trial; NULL for a plugin */
     pid_t process;
     int life;        /* pidfd: readable when the process has ended */
+    int lifeline;    /* our end: the process ends when the kernel closes it with the host */
     int answer_pipe; /* our end */
     int words_pipe;  /* our end of its standard error */
     int trial;       /* borrowed; begins with a struct probe_steps. -1: it loads a plugin */
@@ -60,30 +61,47 @@ static void close_end(int *descriptor)
     *descriptor = -1;
 }
 
-/* Makes a pipe whose write end does not clash with the descriptors of the new process. */
-static int make_pipe(int *out_read, int *out_write)
+/* Moves a descriptor that would clash with those of the new process. */
+static int move_up(int *descriptor)
+{
+    int moved = fcntl(*descriptor, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
+
+    close_end(descriptor);
+    *descriptor = moved;
+    return moved < 0 ? -1 : 0;
+}
+
+/* `out_theirs`: of the new process, which reads, or writes. */
+static int make_pipe(int *out_ours, int *out_theirs, bool it_reads)
 {
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
-    *out_read = ends[0];
-    *out_write = fcntl(ends[1], F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    close(ends[1]);
-    return *out_write < 0 ? -1 : 0;
+    *out_ours = ends[it_reads];
+    *out_theirs = ends[!it_reads];
+    return move_up(out_theirs);
 }
 
-/* Its output goes through a pipe, so that it does not mix with the host's. */
-static int set_descriptors(posix_spawn_file_actions_t *actions, int answer, int words, int trial)
+/* The ends of the pipes in the new process; -1 = none. */
+struct ends {
+    int answer;
+    int words; /* its output: it does not mix with the host's */
+    int lifeline;
+};
+
+static int set_descriptors(posix_spawn_file_actions_t *actions, const struct ends *ends, int trial)
 {
     int status = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 
     if (status == 0)
         status = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (status == 0)
-        status = posix_spawn_file_actions_adddup2(actions, words, STDERR_FILENO);
+        status = posix_spawn_file_actions_adddup2(actions, ends->words, STDERR_FILENO);
     if (status == 0)
-        status = posix_spawn_file_actions_adddup2(actions, answer, ANSWER_DESCRIPTOR);
+        status = posix_spawn_file_actions_adddup2(actions, ends->answer, ANSWER_DESCRIPTOR);
+    if (status == 0)
+        status = posix_spawn_file_actions_adddup2(actions, ends->lifeline, LIFELINE_DESCRIPTOR);
     if (status == 0 && trial >= 0)
         status = posix_spawn_file_actions_adddup2(actions, trial, PROBE_TRIAL);
     return status;
@@ -98,7 +116,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* 0 or an errno. */
-static int spawn(struct probing *probing, const char *program, int answer, int words)
+static int spawn(struct probing *probing, const char *program, const struct ends *ends)
 {
     char *copy = (char *)(uintptr_t)probing->copy;
     char *file = (char *)(uintptr_t)probing->file;
@@ -111,7 +129,7 @@ static int spawn(struct probing *probing, const char *program, int answer, int w
         return status;
     status = posix_spawnattr_init(&attributes);
     if (status == 0) {
-        status = set_descriptors(&actions, answer, words, probing->trial);
+        status = set_descriptors(&actions, ends, probing->trial);
         if (status == 0)
             status = set_attributes(&attributes);
         if (status == 0)
@@ -125,15 +143,18 @@ static int spawn(struct probing *probing, const char *program, int answer, int w
 
 static int start(struct probing *probing, const char *program)
 {
-    int answer = -1, words = -1, status = 0;
+    struct ends ends = { -1, -1, -1 };
+    int status = 0;
 
-    if (make_pipe(&probing->answer_pipe, &answer) != 0 ||
-        make_pipe(&probing->words_pipe, &words) != 0)
+    if (make_pipe(&probing->answer_pipe, &ends.answer, false) != 0 ||
+        make_pipe(&probing->words_pipe, &ends.words, false) != 0 ||
+        make_pipe(&probing->lifeline, &ends.lifeline, true) != 0)
         status = errno;
     if (status == 0)
-        status = spawn(probing, program, answer, words);
-    close_end(&answer);
-    close_end(&words);
+        status = spawn(probing, program, &ends);
+    close_end(&ends.answer);
+    close_end(&ends.words);
+    close_end(&ends.lifeline);
     if (status == 0)
         probing->life = pidfd_open(probing->process, 0);
     return status;
@@ -264,6 +285,7 @@ static void close_all(struct probing *probing)
 {
     close_end(&probing->answer_pipe);
     close_end(&probing->words_pipe);
+    close_end(&probing->lifeline);
     close_end(&probing->life);
 }
 
@@ -391,9 +413,13 @@ static const char *hint(const char *program, int error)
 
 int probe_plugin(const char *program, const char *copy, const char *file, struct problem *problem)
 {
-    struct probing probing = {
-        .file = file, .copy = copy, .life = -1, .answer_pipe = -1, .words_pipe = -1, .trial = -1
-    };
+    struct probing probing = { .file = file,
+                               .copy = copy,
+                               .life = -1,
+                               .lifeline = -1,
+                               .answer_pipe = -1,
+                               .words_pipe = -1,
+                               .trial = -1 };
     char subject[PROBLEM_SIZE];
     uint64_t timeout_ms;
     int wait_status = 0;
@@ -428,9 +454,12 @@ static int run_trial(struct probing *probing, const char *program, uint64_t time
 int probe_checks(const char *program, int trial, struct probe_progress *out,
                  struct problem *problem)
 {
-    struct probing probing = {
-        .progress = out, .life = -1, .answer_pipe = -1, .words_pipe = -1, .trial = trial
-    };
+    struct probing probing = { .progress = out,
+                               .life = -1,
+                               .lifeline = -1,
+                               .answer_pipe = -1,
+                               .words_pipe = -1,
+                               .trial = trial };
     uint64_t timeout_ms;
     int wait_status = 0;
     int status = read_timeout("", &timeout_ms, problem);
@@ -449,19 +478,33 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
 
 /* --- in the process of its own -------------------------------------------------------------- */
 
-/* The host may end before the kernel is asked to signal its end. */
+/* The host may end before the lifeline is set. */
 static bool host_has_ended(void)
 {
-    struct pollfd answer = { .fd = ANSWER_DESCRIPTOR };
+    struct pollfd lifeline = { .fd = LIFELINE_DESCRIPTOR };
 
-    return poll(&answer, 1, 0) > 0 && (answer.revents & POLLERR);
+    return poll(&lifeline, 1, 0) > 0;
+}
+
+/*
+ * From now on SIGKILL reaches the group when the other end of the pipe closes, with the host.
+ * PR_SET_PDEATHSIG would end the process with the host's thread, and not what a constructor has
+ * started.
+ */
+static bool set_lifeline(void)
+{
+    int flags = fcntl(LIFELINE_DESCRIPTOR, F_GETFL);
+
+    return flags >= 0 && fcntl(LIFELINE_DESCRIPTOR, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(LIFELINE_DESCRIPTOR, F_SETSIG, SIGKILL) == 0 &&
+           fcntl(LIFELINE_DESCRIPTOR, F_SETOWN, -getpgrp()) == 0 &&
+           fcntl(LIFELINE_DESCRIPTOR, F_SETFL, flags | O_ASYNC) == 0;
 }
 
 int probe_begin(void)
 {
-    if (fcntl(ANSWER_DESCRIPTOR, F_SETFD, FD_CLOEXEC) != 0)
+    if (fcntl(ANSWER_DESCRIPTOR, F_SETFD, FD_CLOEXEC) != 0 || !set_lifeline())
         return WEIR_ENOTALLOWED;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     return host_has_ended() ? WEIR_ENOTALLOWED : WEIR_OK;
 }
 

@@ -55,7 +55,7 @@ int probe_checks(const char *program, int trial, struct probe_progress *out,
                  struct problem *problem);
 
 /*
- * In the new process: makes it end with its parent. WEIR_ENOTALLOWED: the parent has ended.
+ * In the new process: makes its group end with the host. WEIR_ENOTALLOWED: the host has ended.
  */
 int probe_begin(void);
 /* The plugin is open, or could not be opened: no constructor runs any more. Once, before: */

@@ -4,10 +4,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "launch.h"
 
 void child_init(struct child *child)
 {
@@ -42,59 +43,6 @@ static int move_up(const int *descriptors, size_t count, int *out_moved)
     return 0;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, const char *directory,
-                       const int *descriptors, size_t count)
-{
-    int error = 0;
-
-    for (size_t i = 0; i < count && error == 0; i++)
-        error = posix_spawn_file_actions_adddup2(actions, descriptors[i], (int)i);
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, (int)count);
-    if (error == 0 && directory)
-        error = posix_spawn_file_actions_addchdir_np(actions, directory);
-    return error;
-}
-
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    int error;
-
-    sigemptyset(&none);
-    sigfillset(&all);
-    error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                     POSIX_SPAWN_SETSIGDEF);
-    if (error == 0)
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    if (error == 0)
-        error = posix_spawnattr_setsigmask(attributes, &none);
-    return error == 0 ? posix_spawnattr_setsigdefault(attributes, &all) : error;
-}
-
-static int spawn(pid_t *out_process, const struct child_plan *plan, char *const *arguments,
-                 const int *descriptors, size_t count)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
-
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        error = set_actions(&actions, plan->directory, descriptors, count);
-        if (error == 0)
-            error = set_attributes(&attributes);
-        if (error == 0)
-            error = posix_spawn(out_process, plan->program, &actions, &attributes, arguments,
-                                plan->variables);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 int child_start(struct child *child, const struct child_plan *plan, char *const *arguments,
                 const int *descriptors, size_t count)
 {
@@ -104,12 +52,17 @@ int child_start(struct child *child, const struct child_plan *plan, char *const 
     if (error != 0)
         return error;
     child_init(child);
-    error = spawn(&child->process, plan, arguments, moved, count);
+    error = launch(&(struct launch){ .program = plan->program,
+                                     .directory = plan->directory,
+                                     .arguments = arguments,
+                                     .variables = plan->variables,
+                                     .lifeline = plan->lifeline,
+                                     .descriptors = moved,
+                                     .count = count },
+                   &child->process);
     close_moved(descriptors, moved, count);
-    if (error != 0) {
-        child->process = 0;
+    if (error != 0)
         return error;
-    }
     child->descriptor = pidfd_open(child->process, 0);
     if (child->descriptor >= 0)
         return 0;

@@ -1,8 +1,7 @@
 /*
  * child.h - starts a process in a process group of its own, and ends the whole group.
  *
- * The new process has an empty signal mask, default signal handlers, and no descriptors but those
- * that it is given. Nothing of the plugin runs between fork and exec (posix_spawn).
+ * The new process starts as launch.h says. The group also ends when the host ends in any way.
  *
  * Life: child_start .. child_reap; child_init makes a `struct child` that child_reap may get. Not
  * synchronised. Until child_reap the group exists at least as a zombie, so a signal cannot reach
@@ -14,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "lifeline.h"
 
 /* Descriptors that a child may be given: 0, 1, 2, and two more. */
 #define CHILD_DESCRIPTORS_MAX 5u
@@ -34,6 +35,7 @@ struct child_plan {
     const char *program;    /* absolute path */
     const char *directory;  /* NULL: that of the host */
     char *const *variables; /* of the environment; ends with NULL */
+    const struct lifeline *lifeline;
 };
 
 void child_init(struct child *child);

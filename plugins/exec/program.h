@@ -52,14 +52,15 @@ struct program_settings {
 struct program {
     struct command command;
     struct variables variables;
-    struct child_plan plan; /* borrows from both, and from the settings */
+    struct lifeline lifeline;
+    struct child_plan plan; /* borrows from all three, and from the settings */
 };
 
 /* Reports the mistakes of the options. Pure. */
 void program_check(const struct program_settings *settings, struct weir_report *report);
 
 /* Finds the program. WEIR_ENOMEM; WEIR_EINVALID, logged and with a reason: the program or the
- * folder is missing. Borrows the settings until program_close. */
+ * folder is missing, or the host lacks descriptors. Borrows the settings until program_close. */
 int program_open(struct weir_self *self, const struct program_settings *settings,
                  struct program *program);
 /* Legal after a failed program_open, and twice. */

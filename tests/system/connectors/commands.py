@@ -137,17 +137,5 @@ def test_stop_of_the_host_lets_a_command_finish():
             check(os.path.exists(done), "the command did not finish")
 
 
-def test_host_that_is_killed_leaves_the_file_alone():
-    """After kill -9 of the host its commands go on; nothing waits for the host."""
-    with tempfile.TemporaryDirectory() as work:
-        number = os.path.join(work, "number")
-        with running(STOPPED.format(args="{shell: true, command: "
-                                         f"['echo $$ >{number}; exec cat /dev/zero']}}")) as host:
-            until(lambda: os.path.exists(number) and os.path.getsize(number) > 0, "the command")
-            host.stop(9)
-        # It writes into a pipe that nobody reads any more.
-        until(lambda: is_gone(number), "the end of the command")
-
-
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
