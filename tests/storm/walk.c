@@ -141,6 +141,16 @@ static void print_actor(struct walk *walk, struct actor *actor)
                   backlog_retries(actor), stash_count(actor));
 }
 
+static void print_takers(const struct pool *pool)
+{
+    const struct pull_queue *pull = &pool->pull;
+
+    (void)fprintf(stderr, "    takers: sleeping %u called %u opening %u growth %u flags %x%s%s\n",
+                  atomic_load(&pull->sleeping), atomic_load(&pull->called),
+                  atomic_load(&pull->opening), pull->growth, flags_word(&pool->flags),
+                  pool->scaler.stuck ? " stuck" : "", pool->scaler.logged_full ? " full" : "");
+}
+
 static void print_pool(struct walk *walk, struct pool *pool)
 {
     (void)fprintf(stderr, "  %s target %u places %u pull %u%s%s%s waiters %u\n", pool->path,
@@ -148,6 +158,8 @@ static void print_pool(struct walk *walk, struct pool *pool)
                   flags_is_paused(&pool->flags) ? " paused" : "",
                   flags_is_closing(&pool->flags) ? " closing" : "", pool->ended ? " ended" : "",
                   atomic_load(&pool->waiters.count));
+    if (pool->settings.lease.on)
+        print_takers(pool);
     look_at_places(walk, pool, print_actor);
 }
 
@@ -159,6 +171,9 @@ void walk_print(struct walk *walk)
     print_pool(walk, world->top);
     for (uint32_t i = 0; (pool = world_pool(world, i)); i++)
         print_pool(walk, pool);
+    print_pool(walk, world->lessors);
+    for (uint32_t i = 0; i < WORLD_LESSORS; i++)
+        print_pool(walk, world->lessor[i]);
     if (!atomic_load(&world->source->ended))
         print_actor(walk, world->source->actor);
 }
