@@ -107,9 +107,11 @@ static void drop_tries(struct pool *group, struct executor *executor)
 {
     struct message_list tries;
 
+    lock_acquire(&group->lock);
     lock_acquire(&group->pull.lock);
     tries = takers_take_tries_locked(group, unused_locked(group, true));
     lock_release(&group->pull.lock);
+    lock_release(&group->lock);
     takers_refuse_tries(group, executor, &tries);
 }
 
@@ -294,15 +296,6 @@ void lease_group_stopped(struct pool *pool, struct executor *executor)
         unwanted_refuse_takers(group, executor, WEIR_ECRASHED);
 }
 
-void lease_group_failed(struct pool *pool, struct executor *executor)
-{
-    struct pool *group = lease_group_of(pool);
-
-    /* Relaxed: a taker that the worker was opened for came before it. */
-    if (group && atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) > 0)
-        ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor); /* [P1] */
-}
-
 /* --- takers ----------------------------------------------------------------------------------- */
 
 /* False: each pool is paused, or its workers have all stopped. A group without pools waits. */
@@ -364,31 +357,35 @@ void lease_group_put_back(struct place *place, struct message *message)
         pulling_put_back(place, message);
 }
 
-static void wake_if_waiting(struct pool *group, struct executor *executor)
+/* Wakes a worker for a taker that none comes for. False: there is such a taker, and no worker
+ * sleeps. */
+static bool wake_if_waiting(struct pool *group, struct executor *executor)
 {
     struct pull_queue *pull = &group->pull;
+    bool is_served;
 
     lock_acquire(&pull->lock);
-    if (pull->messages.count > atomic_load_explicit(&pull->called, memory_order_relaxed))
-        (void)wake_one_locked(group, executor, LEASE_GROUP_MOST_FREE);
+    is_served = pull->messages.count <= atomic_load_explicit(&pull->called, memory_order_relaxed) ||
+                wake_one_locked(group, executor, LEASE_GROUP_MOST_FREE);
     lock_release(&pull->lock);
+    return is_served;
 }
 
-/* Wakes a worker that sleeps if takers wait. */
-static void wake(struct pool *group, struct executor *executor)
+/* Wakes a worker that sleeps if takers wait. False: as wake_if_waiting. */
+static bool wake(struct pool *group, struct executor *executor)
 {
     /* Relaxed, both: as in pulling_pass_on. */
     if (atomic_load_explicit(&group->pull.tries, memory_order_relaxed) > 0)
         drop_tries(group, executor);
-    if (atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) > 0)
-        wake_if_waiting(group, executor);
+    return atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) == 0 ||
+           wake_if_waiting(group, executor);
 }
 
 void lease_group_joined(struct pool *group, struct executor *executor)
 {
     /* A taker that looked at the members of before was in the queue when it left the lock. */
     if (leases_are_given(&group->leases))
-        wake_if_waiting(group, executor);
+        (void)wake_if_waiting(group, executor);
 }
 
 void lease_group_pass_on(struct pool *pool, struct executor *executor)
@@ -397,5 +394,14 @@ void lease_group_pass_on(struct pool *pool, struct executor *executor)
 
     pulling_pass_on(pool, executor);
     if (group)
-        wake(group, executor);
+        (void)wake(group, executor);
+}
+
+void lease_group_missed(struct pool *pool, struct executor *executor)
+{
+    struct pool *group = lease_group_of(pool);
+
+    pulling_missed(pool, executor);
+    if (group && !wake(group, executor))
+        ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor); /* [P1] */
 }

@@ -72,8 +72,8 @@ void lease_group_paused(struct pool *pool, bool paused, struct executor *executo
  * takers that wait are refused. Without the lock. */
 void lease_group_stopped(struct pool *pool, struct executor *executor);
 
-/* A worker of the pool has failed, and a taker may have waited for it: asks the pools of its group
- * for checks. Without the lock. */
-void lease_group_failed(struct pool *pool, struct executor *executor);
+/* A worker of the pool for which something may wait has ended or failed: wakes another worker, or
+ * asks for checks of the pools that could grow. Without the lock. */
+void lease_group_missed(struct pool *pool, struct executor *executor);
 
 #endif

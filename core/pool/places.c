@@ -63,7 +63,7 @@ static void failed(struct place *place)
     mailbox_close(&place->actor->mailbox);
     pulling_awake(place);
     lock_release(&pool->lock);
-    lease_group_failed(pool, place->actor->executor);
+    lease_group_missed(pool, place->actor->executor);
     outcome_notify(pool, place->actor->executor);
 }
 
@@ -143,7 +143,7 @@ static void ended(struct place *place)
     list_remove(&place->link);
     outlet_leave_locked(place, executor);
     lock_release(&pool->lock);
-    lease_group_pass_on(pool, executor);
+    lease_group_missed(pool, executor);
     pulling_end_if_left(pool, executor);
     pulling_discard_stopped(pool, executor); /* it may have been the last that had not stopped */
     pool_end_if_empty(pool, executor);

@@ -29,3 +29,12 @@ void pull_note_due_locked(struct pull_queue *pull, const struct message *message
     if (message->public.kind == WEIR_REQUEST && message->deadline_ns < pull->wanted_due_ns)
         pull->wanted_due_ns = message->deadline_ns;
 }
+
+void pull_count_left_locked(struct pool *pool, const struct message *message)
+{
+    pool->gone.accepted++;
+    if (message->public.reserved & MESSAGE_TAKE)
+        pool->gone.moved++;
+    else
+        pool->gone.dead++;
+}

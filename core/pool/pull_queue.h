@@ -21,4 +21,8 @@ void pull_count_locked(struct pull_queue *pull, const struct message *message, b
 /* The message is in the queue now. */
 void pull_note_due_locked(struct pull_queue *pull, const struct message *message);
 
+/* Counts a message that no member took. A TAKE is no message of the user: it counts as moved.
+ * pool->lock is held. */
+void pull_count_left_locked(struct pool *pool, const struct message *message);
+
 #endif

@@ -113,22 +113,42 @@ void pulling_give_up_opening(struct place *place)
     lock_release(&pull->lock);
 }
 
-void pulling_pass_on(struct pool *pool, struct executor *executor)
+/* Wakes a member for a message that waits. False: a message waits, and no member sleeps. */
+static bool wake_if_waiting(struct pool *pool, struct executor *executor)
 {
     struct pull_queue *pull = &pool->pull;
+    bool is_served;
 
+    lock_acquire(&pull->lock);
+    is_served = pull->messages.count == 0 || wake_one_locked(pull, executor);
+    lock_release(&pull->lock);
+    return is_served;
+}
+
+static void drop_tries(struct pool *pool, struct executor *executor)
+{
     /* Relaxed: the member for which a try came ends a turn after it. */
-    if (atomic_load_explicit(&pull->tries, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&pool->pull.tries, memory_order_relaxed) > 0)
         takers_drop_tries(pool, executor);
+}
+
+void pulling_pass_on(struct pool *pool, struct executor *executor)
+{
+    drop_tries(pool, executor);
     /* Relaxed: a member that was woken for a message and cannot take it sees that message, and the
      * members that slept then, by the lock and the signal. */
-    if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0 ||
-        atomic_load_explicit(&pull->sleeping, memory_order_relaxed) == 0)
-        return;
-    lock_acquire(&pull->lock);
-    if (pull->messages.count > 0)
-        (void)wake_one_locked(pull, executor);
-    lock_release(&pull->lock);
+    if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0 &&
+        atomic_load_explicit(&pool->pull.sleeping, memory_order_relaxed) > 0)
+        (void)wake_if_waiting(pool, executor);
+}
+
+void pulling_missed(struct pool *pool, struct executor *executor)
+{
+    drop_tries(pool, executor);
+    /* Relaxed: as in pulling_pass_on. */
+    if (atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) > 0 &&
+        !wake_if_waiting(pool, executor) && pool_senses(pool))
+        elastic_notice(pool, executor);
 }
 
 /* --- in and out ------------------------------------------------------------------------------ */
@@ -410,15 +430,6 @@ void pulling_begin_locked(struct pool *pool, struct executor *executor)
 
 /* --- the end, and the figures ----------------------------------------------------------------- */
 
-void pulling_count_left_locked(struct pool *pool, const struct message *message)
-{
-    pool->gone.accepted++;
-    if (message->public.reserved & MESSAGE_TAKE)
-        pool->gone.moved++;
-    else
-        pool->gone.dead++;
-}
-
 static struct message *take_left_locked(struct pool *pool)
 {
     struct pull_queue *pull = &pool->pull;
@@ -431,7 +442,7 @@ static struct message *take_left_locked(struct pool *pool)
     pull_set_waiting_locked(pool);
     lock_release(&pull->lock);
     if (message)
-        pulling_count_left_locked(pool, message);
+        pull_count_left_locked(pool, message);
     return message;
 }
 

@@ -35,10 +35,6 @@ void pulling_put_back(struct place *place, struct message *message);
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message);
 void pulling_prepend_locked(struct pool *pool, struct message *message);
 
-/* Counts a message that no member took. A TAKE is no message of the user: it counts as moved.
- * pool->lock is held. */
-void pulling_count_left_locked(struct pool *pool, const struct message *message);
-
 /* Settles a message of the queue that no member took, after it was counted. Takes it. Without the
  * lock. */
 void pulling_end_message(struct pool *pool, struct executor *executor, struct message *message,
@@ -118,5 +114,9 @@ bool pulling_keeps(struct place *place);
 
 /* Wakes a sleeping member if messages wait. Any thread, in a read section. */
 void pulling_pass_on(struct pool *pool, struct executor *executor);
+
+/* A member for which messages may wait has ended or failed. As pulling_pass_on; when no member
+ * sleeps, a pool that scales itself checks whether it must grow. */
+void pulling_missed(struct pool *pool, struct executor *executor);
 
 #endif

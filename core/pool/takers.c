@@ -68,10 +68,6 @@ static void settle_takers(struct pool *pool, struct executor *executor, struct m
 {
     struct message *message;
 
-    lock_acquire(&pool->lock);
-    pool->gone.accepted += takers->count;
-    pool->gone.moved += takers->count;
-    lock_release(&pool->lock);
     while ((message = message_list_take(takers))) {
         int status = request_why_given_up(pool->runtime, executor, message);
 
@@ -91,8 +87,10 @@ struct message_list takers_take_tries_locked(struct pool *pool, uint64_t unused)
     while ((message = message_list_take(&pull->messages))) {
         bool goes = (message->public.reserved & MESSAGE_TRIES) && stay.count >= unused;
 
-        if (goes)
+        if (goes) {
             pull_count_locked(pull, message, false);
+            pull_count_left_locked(pool, message);
+        }
         message_list_append(goes ? &out : &stay, message);
     }
     pull->messages = stay;
@@ -111,8 +109,10 @@ void takers_drop_tries(struct pool *pool, struct executor *executor)
 {
     struct message_list tries;
 
+    lock_acquire(&pool->lock);
     lock_acquire(&pool->pull.lock);
     tries = takers_take_tries_locked(pool, takers_unused_locked(pool, true));
     lock_release(&pool->pull.lock);
+    lock_release(&pool->lock);
     takers_refuse_tries(pool, executor, &tries);
 }

@@ -19,7 +19,8 @@
  * open, and that the pool may start by itself. pool->pull.lock is held. */
 uint64_t takers_unused_locked(const struct pool *pool, bool at_once);
 
-/* Takes out tries, so that `unused` members can serve all others. The lock of the queue is held. */
+/* Takes out tries and counts them, so that `unused` members can serve all others. The locks of the
+ * pool and of its queue are held. */
 struct message_list takers_take_tries_locked(struct pool *pool, uint64_t unused);
 /* Answers them, without the lock. */
 void takers_refuse_tries(struct pool *pool, struct executor *executor, struct message_list *tries);

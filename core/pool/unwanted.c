@@ -12,7 +12,8 @@
 #define TAKEN_MAX 512u /* messages at a time: the callback that ends meanwhile waits */
 #define LOOKS_MAX 4096u
 
-/* Takes messages out of the queue: all takers, or all that are not wanted any more. */
+/* Takes messages out of the queue: all takers, or all that are not wanted any more. The lock of the
+ * pool is held, too: a reader of figures finds each in the queue or among what has left. */
 static struct message_list take_out_locked(struct pool *pool, struct executor *executor,
                                            bool all_takers)
 {
@@ -27,14 +28,28 @@ static struct message_list take_out_locked(struct pool *pool, struct executor *e
         bool is_taker = message->public.reserved & MESSAGE_TAKE;
         bool goes = all_takers ? is_taker : wanted_status_of(pool->runtime, executor, message) != 0;
 
-        if (goes)
+        if (goes) {
             pull_count_locked(pull, message, false);
-        else
+            pull_count_left_locked(pool, message);
+        } else {
             pull_note_due_locked(pull, message);
+        }
         message_list_append(goes ? &out : &stay, message);
     }
     pull->messages = stay;
     pull_set_waiting_locked(pool);
+    return out;
+}
+
+static struct message_list take_out(struct pool *pool, struct executor *executor, bool all_takers)
+{
+    struct message_list out;
+
+    lock_acquire(&pool->lock);
+    lock_acquire(&pool->pull.lock);
+    out = take_out_locked(pool, executor, all_takers);
+    lock_release(&pool->pull.lock);
+    lock_release(&pool->lock);
     return out;
 }
 
@@ -57,12 +72,8 @@ static void settle_out(struct pool *pool, struct executor *executor, struct mess
 {
     struct message *message;
 
-    while ((message = message_list_take(out))) {
-        lock_acquire(&pool->lock);
-        pulling_count_left_locked(pool, message);
-        lock_release(&pool->lock);
+    while ((message = message_list_take(out)))
         end_message(pool, executor, message, otherwise);
-    }
 }
 
 /* False: no message has become unwanted since the last scan, as far as this thread can know. */
@@ -74,13 +85,16 @@ static bool may_be_unwanted_locked(const struct pool *pool, struct executor *exe
 
 void unwanted_drop(struct pool *pool, struct executor *executor)
 {
-    struct message_list out = { 0 };
+    struct message_list out;
     uint32_t count;
+    bool may;
 
     lock_acquire(&pool->pull.lock);
-    if (may_be_unwanted_locked(pool, executor))
-        out = take_out_locked(pool, executor, false);
+    may = may_be_unwanted_locked(pool, executor);
     lock_release(&pool->pull.lock);
+    if (!may)
+        return;
+    out = take_out(pool, executor, false);
     count = out.count;
     if (count == 0)
         return;
@@ -105,11 +119,8 @@ uint64_t unwanted_beat(struct pool *pool)
 
 void unwanted_refuse_takers(struct pool *pool, struct executor *executor, int status)
 {
-    struct message_list takers;
+    struct message_list takers = take_out(pool, executor, true);
 
-    lock_acquire(&pool->pull.lock);
-    takers = take_out_locked(pool, executor, true);
-    lock_release(&pool->pull.lock);
     settle_out(pool, executor, &takers, status);
 }
 
@@ -130,7 +141,7 @@ static void count_taken(struct place *place, const struct message *message)
 
     lock_acquire(&pool->lock);
     settle_moved(place->actor);
-    pulling_count_left_locked(pool, message);
+    pull_count_left_locked(pool, message);
     lock_release(&pool->lock);
 }
 
@@ -159,8 +170,5 @@ void unwanted_take_out(struct place *place, struct executor *executor, struct me
 
 void unwanted_end(struct pool *pool, struct executor *executor, struct message_list *unwanted)
 {
-    struct message *message;
-
-    while ((message = message_list_take(unwanted)))
-        end_message(pool, executor, message, WEIR_ECANCELLED);
+    settle_out(pool, executor, unwanted, WEIR_ECANCELLED);
 }
