@@ -1,5 +1,6 @@
 #include "followed.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,13 @@ struct followed *followed_create(const char *path, int descriptor)
     file->inode = about.st_ino;
     file->size = (uint64_t)about.st_size;
     return file;
+}
+
+struct followed *followed_open(const char *path, const char *name)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    return descriptor < 0 ? NULL : followed_create(name, descriptor);
 }
 
 static void forget_lines(struct followed *file)
@@ -71,6 +79,11 @@ void followed_note_head(struct followed *file)
         return; /* truncated: the next check sees it by the old hash */
     file->head = weir_key(bytes, (size_t)got);
     file->head_size = (uint32_t)got;
+}
+
+void followed_skip(struct followed *file)
+{
+    file->offset = file->tried = file->size;
 }
 
 bool followed_look(struct followed *file)

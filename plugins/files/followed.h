@@ -52,9 +52,14 @@ struct sent_line {
 /* Takes the descriptor. Returns owned; NULL when memory is out, or it is no regular file: the
  * descriptor is closed then. */
 struct followed *followed_create(const char *path, int descriptor);
+/* Opens a file, without waiting for the other end of a FIFO; `name` becomes its path. As
+ * followed_create; NULL: errno. */
+struct followed *followed_open(const char *path, const char *name);
 /* Its lines belong to no file then. NULL is allowed. */
 void followed_destroy(struct followed *file);
 
+/* The next line to read is the one that is written next. */
+void followed_skip(struct followed *file);
 /* Checks the size of the file, and whether it has new content from its start on (it was truncated):
  * then it is read from the start, and true is returned. */
 bool followed_look(struct followed *file);

@@ -1,11 +1,7 @@
 #include "follower.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <fnmatch.h>
 #include <glob.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +28,7 @@ void follower_clear(struct follower *follower)
     follower->chosen = NULL;
 }
 
-static void append(struct follower *follower, struct followed *file)
+void follower_add(struct follower *follower, struct followed *file)
 {
     struct followed **link = &follower->first;
 
@@ -40,14 +36,6 @@ static void append(struct follower *follower, struct followed *file)
     while (*link)
         link = &(*link)->next;
     *link = file;
-}
-
-/* Opens a file without waiting for the other end of a FIFO. */
-static struct followed *open_file(const char *path, const char *name)
-{
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    return descriptor < 0 ? NULL : followed_create(name, descriptor);
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */
@@ -162,7 +150,7 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
         has_new_name(follower, file, path);
         return;
     }
-    file = open_file(path, path);
+    file = followed_open(path, path);
     if (!file) {
         if (errno != ENOENT)
             log_unreadable(self, follower, path, about, errno);
@@ -176,7 +164,7 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
         file->offset = file->tried = file->size;
     followed_note_head(file);
     file->changed = about->st_mtim;
-    append(follower, file);
+    follower_add(follower, file);
 }
 
 /* At the first check: later, a glob has no match whenever its files were removed. */
@@ -237,18 +225,6 @@ static bool has_its_name(const struct followed *file)
            about.st_dev == file->device;
 }
 
-static const char *word_of(enum on_change on_change)
-{
-    static const char *const words[] = { "restart", "skip", "stop" };
-
-    return words[on_change];
-}
-
-static void skip(struct followed *file)
-{
-    file->offset = file->tried = file->size;
-}
-
 /* The file is at its start again. */
 static void was_truncated(struct weir_self *self, struct follower *follower, struct followed *file)
 {
@@ -256,9 +232,9 @@ static void was_truncated(struct weir_self *self, struct follower *follower, str
 
     weir_log(self, on_change == ON_CHANGE_RESTART ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
              "file was truncated", weir_str("path", file->path),
-             weir_str("on_change", word_of(on_change)));
+             weir_str("on_change", follower_change_word(on_change)));
     if (on_change == ON_CHANGE_SKIP)
-        skip(file);
+        followed_skip(file);
     if (on_change == ON_CHANGE_STOP && !follower->stops)
         weir_reason(self, "%s was truncated, and on_change is stop", file->path);
     follower->stops |= on_change == ON_CHANGE_STOP;
@@ -359,165 +335,6 @@ struct followed *follower_choose(struct follower *follower)
         }
     }
     return NULL;
-}
-
-/* --- bookmarks -------------------------------------------------------------------------------- */
-
-int follower_write(const struct follower *follower, struct bookmark *bookmark)
-{
-    int status = bookmark_begin(bookmark);
-
-    for (struct followed *file = follower->first; file && status == 0; file = file->next) {
-        struct bookmark_entry entry;
-
-        followed_note_head(file);
-        entry = followed_entry(file);
-        status = bookmark_add(bookmark, &entry);
-    }
-    return status;
-}
-
-static bool is_it(const struct followed *file, const struct bookmark_entry *entry)
-{
-    return file && (uint64_t)file->inode == entry->inode &&
-           followed_has_head(file, entry->head, entry->head_size);
-}
-
-/* Opens a file if it is that of the entry. */
-static struct followed *try(const char *path, const struct bookmark_entry *entry)
-{
-    struct followed *file = open_file(path, entry->path);
-
-    if (is_it(file, entry))
-        return file;
-    followed_destroy(file);
-    return NULL;
-}
-
-/* Looks for the inode in the folder where the file was. */
-static struct followed *search(const struct bookmark_entry *entry)
-{
-    char *copy = strdup(entry->path), *folder = copy ? dirname(copy) : NULL;
-    DIR *names = folder ? opendir(folder) : NULL;
-    struct followed *found = NULL;
-    const struct dirent *name;
-
-    while (names && !found && (name = readdir(names))) {
-        char *path;
-
-        if ((uint64_t)name->d_ino != entry->inode ||
-            asprintf(&path, "%s/%s", folder, name->d_name) < 0)
-            continue;
-        found = try(path, entry);
-        free(path);
-    }
-    if (names)
-        (void)closedir(names);
-    free(copy);
-    return found;
-}
-
-static bool is_in_paths(const struct follower *follower, const char *path)
-{
-    for (size_t i = 0; i < follower->rules.paths->count; i++) {
-        if (fnmatch(follower->rules.paths->items[i], path, FNM_PATHNAME | FNM_PERIOD) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* How a file differs from its entry; NULL: it does not, or has another name only. */
-static const char *change_of(const struct followed *file, const struct bookmark_entry *entry)
-{
-    struct stat about;
-
-    if (!file && stat(entry->path, &about) < 0)
-        return "gone";
-    if (!file)
-        return about.st_ino == (ino_t)entry->inode ? "truncated" : "replaced";
-    return file->size < entry->offset ? "truncated" : NULL;
-}
-
-/* Follows the file that has the path of the entry now, from its end on. */
-static void skip_present(struct follower *follower, struct followed *file,
-                         const struct bookmark_entry *entry)
-{
-    if (!file)
-        file = open_file(entry->path, entry->path);
-    if (!file)
-        return;
-    skip(file);
-    append(follower, file);
-}
-
-/* Takes the file, which may be NULL. The first check finds a replaced file. */
-static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
-                          const struct bookmark_entry *entry, const char *change)
-{
-    const enum on_change on_change = follower->rules.on_change;
-
-    weir_log(self, WEIR_LOG_WARNING, "file of the position has changed",
-             weir_str("path", entry->path), weir_str("change", change),
-             weir_uint("offset", entry->offset), weir_str("on_change", word_of(on_change)));
-    weir_exit_status(self, EXIT_INCOMPLETE);
-    switch (on_change) {
-    case ON_CHANGE_RESTART:
-        if (file)
-            append(follower, file);
-        return 0;
-    case ON_CHANGE_SKIP:
-        skip_present(follower, file, entry);
-        return 0;
-    case ON_CHANGE_STOP:
-        break;
-    }
-    followed_destroy(file);
-    weir_reason(self, "%s is %s since its position was saved, and on_change is stop", entry->path,
-                change);
-    return WEIR_EREJECTED;
-}
-
-static int follow_entry(struct weir_self *self, struct follower *follower,
-                        const struct bookmark_entry *entry)
-{
-    struct followed *file;
-    const char *change;
-
-    if (!is_in_paths(follower, entry->path)) {
-        weir_log(self, WEIR_LOG_INFO, "file of the position is no longer in paths, and is left",
-                 weir_str("path", entry->path));
-        return 0;
-    }
-    file = try(entry->path, entry);
-    if (!file)
-        file = search(entry);
-    change = change_of(file, entry);
-    if (change)
-        return follow_changed(self, follower, file, entry, change);
-    file->offset = file->tried = entry->offset;
-    file->number = entry->number;
-    file->head = entry->head;
-    file->head_size = entry->head_size;
-    append(follower, file);
-    return 0;
-}
-
-int follower_read(struct weir_self *self, struct follower *follower,
-                  const struct bookmark *bookmark)
-{
-    struct bookmark_entry entry;
-    size_t place = 0;
-    char *path;
-    int more, status = 0;
-
-    while (status == 0 && (more = bookmark_next(bookmark, &place, &entry, &path)) != 0) {
-        status = more < 0 ? WEIR_EINVALID : follow_entry(self, follower, &entry);
-        if (more > 0)
-            free(path);
-    }
-    if (status == 0 && bookmark->size > 0)
-        follower->rules.from_end = false;
-    return status;
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */

@@ -61,6 +61,12 @@ struct followed *follower_choose(struct follower *follower);
 /* True when a file is gone and grows no more: its last line needs no end. */
 bool follower_is_ending(const struct follower *follower, const struct followed *file);
 
+/* Follows this one, too. Takes it. */
+void follower_add(struct follower *follower, struct followed *file);
+const char *follower_change_word(enum on_change on_change);
+
+/* --- recall.c: the bookmark of the files ------------------------------------------------------ */
+
 /* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
 int follower_write(const struct follower *follower, struct bookmark *bookmark);
 /* Follows the files of a bookmark, also under another name; logs files that are gone, or changed.
@@ -68,6 +74,8 @@ int follower_write(const struct follower *follower, struct bookmark *bookmark);
  * and `on_change` is STOP. */
 int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark);
+
+/* --- figures ---------------------------------------------------------------------------------- */
 
 uint32_t follower_count(const struct follower *follower);
 /* Bytes that were not read. */
