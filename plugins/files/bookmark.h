@@ -1,8 +1,9 @@
 /*
  * bookmark.h - how far files were read, as bytes: the position of `tail`.
  *
- * A file is known by its inode and a hash of its first bytes, so that it is found again under
- * another name, and a new file in its place, or with its inode, is not taken for it.
+ * A file is known by its inode and a hash of the bytes before its position, so that it is found
+ * again under another name, and a new file in its place, or with its inode, is not taken for it.
+ * Its device says whether its file system is there.
  */
 #ifndef BOOKMARK_H
 #define BOOKMARK_H
@@ -11,15 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOOKMARK_HEAD_MAX 256u /* bytes that are hashed */
+#include "fingerprint.h"
 
 struct bookmark_entry {
-    const char *path; /* borrowed; no NUL in it, any other byte */
+    char *path;      /* no NUL in it, any other byte */
+    char *folder;    /* where the file was, links resolved; NULL = not known (format 1) */
+    uint64_t device; /* 0 = not known (format 1) */
     uint64_t inode;
-    uint64_t offset; /* of the first line that is not settled */
-    uint64_t number; /* lines before it */
-    uint64_t head;   /* hash of the first `head_size` bytes */
-    uint32_t head_size;
+    uint64_t offset;          /* of the first line that is not settled */
+    uint64_t number;          /* lines before it */
+    struct fingerprint print; /* up to `offset`, or of more */
 };
 
 /* Zeroed memory is an empty bookmark. */
@@ -37,11 +39,11 @@ int bookmark_add(struct bookmark *bookmark, const struct bookmark_entry *entry);
 /* Copies bytes. WEIR_ENOMEM. */
 int bookmark_set(struct bookmark *bookmark, const void *bytes, size_t size);
 /*
- * Reads the next entry; `*place` is 0 at first. Returns 1; 0 at the end; -1: this is no bookmark.
- * The path is owned by the caller.
+ * Reads the next entry; `*place` is 0 at first. Returns 1; 0 at the end; WEIR_EINVALID: this is no
+ * bookmark; WEIR_ENOMEM. The caller owns its path and its folder: bookmark_entry_finish.
  */
-int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry,
-                  char **out_path);
+int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry);
+void bookmark_entry_finish(struct bookmark_entry *entry);
 
 /* Reads a file; a missing file is an empty bookmark. Returns 0 or an errno. */
 int bookmark_load(struct bookmark *bookmark, const char *path);

@@ -1,12 +1,13 @@
 #include "followed.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <weir/message.h>
+#include "paths.h"
 
 struct followed *followed_create(const char *path, int descriptor)
 {
@@ -15,9 +16,12 @@ struct followed *followed_create(const char *path, int descriptor)
     struct stat about;
 
     if (!file || !copy || fstat(descriptor, &about) < 0 || !S_ISREG(about.st_mode)) {
+        int error = !file || !copy ? ENOMEM : EINVAL;
+
         free(file);
         free(copy);
         (void)close(descriptor);
+        errno = error;
         return NULL;
     }
     file->path = copy;
@@ -32,7 +36,11 @@ struct followed *followed_open(const char *path, const char *name)
 {
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-    return descriptor < 0 ? NULL : followed_create(name, descriptor);
+    struct followed *file = descriptor < 0 ? NULL : followed_create(name, descriptor);
+
+    if (file)
+        file->folder = paths_folder(path);
+    return file;
 }
 
 static void forget_lines(struct followed *file)
@@ -49,36 +57,8 @@ void followed_destroy(struct followed *file)
     (void)close(file->descriptor);
     free(file->path);
     free(file->former);
+    free(file->folder);
     free(file);
-}
-
-bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head_size)
-{
-    char bytes[BOOKMARK_HEAD_MAX];
-    ssize_t got;
-
-    if (head_size == 0)
-        return true;
-    if (head_size > sizeof bytes)
-        return false;
-    got = pread(file->descriptor, bytes, head_size, 0);
-    return got == (ssize_t)head_size && weir_key(bytes, head_size) == head;
-}
-
-void followed_note_head(struct followed *file)
-{
-    char bytes[BOOKMARK_HEAD_MAX];
-    ssize_t got;
-
-    if (file->head_size == sizeof bytes)
-        return;
-    got = pread(file->descriptor, bytes, sizeof bytes, 0);
-    if (got <= (ssize_t)file->head_size)
-        return;
-    if (file->head_size > 0 && weir_key(bytes, file->head_size) != file->head)
-        return; /* truncated: the next check sees it by the old hash */
-    file->head = weir_key(bytes, (size_t)got);
-    file->head_size = (uint32_t)got;
 }
 
 void followed_skip(struct followed *file)
@@ -86,24 +66,56 @@ void followed_skip(struct followed *file)
     file->offset = file->tried = file->size;
 }
 
+/* Replaces the fingerprint by a later one. It does not when the bytes of the old one are no longer
+ * there after those of the new one were read: then these may be of other content, and the next
+ * check sees it by the old one. */
+static bool note_up_to(struct followed *file, uint64_t end, struct fingerprint *out)
+{
+    struct fingerprint print;
+
+    if (!fingerprint_take(file->descriptor, end, &print) ||
+        fingerprint_compare(file->descriptor, &file->print) <= 0)
+        return false;
+    *out = print;
+    return true;
+}
+
+bool followed_note(struct followed *file)
+{
+    uint64_t end = file->offset;
+
+    if (end == 0)
+        end = file->size < FINGERPRINT_MAX ? file->size : FINGERPRINT_MAX;
+    return end > file->print.end && note_up_to(file, end, &file->print);
+}
+
+/* Bytes that cannot be read have not changed. */
+static bool has_its_bytes(struct followed *file)
+{
+    return followed_note(file) || fingerprint_compare(file->descriptor, &file->print) != 0;
+}
+
+static bool has_changed(struct followed *file, const struct stat *about)
+{
+    return (uint64_t)about->st_size != file->size ||
+           about->st_mtim.tv_sec != file->changed.tv_sec ||
+           about->st_mtim.tv_nsec != file->changed.tv_nsec;
+}
+
 bool followed_look(struct followed *file)
 {
     struct stat about;
-    uint64_t size;
 
-    if (fstat(file->descriptor, &about) < 0)
+    if (fstat(file->descriptor, &about) < 0 || !has_changed(file, &about))
         return false;
-    size = (uint64_t)about.st_size;
-    if (size == file->size && about.st_mtim.tv_sec == file->changed.tv_sec &&
-        about.st_mtim.tv_nsec == file->changed.tv_nsec)
-        return false;
-    file->size = size;
+    file->size = (uint64_t)about.st_size;
     file->changed = about.st_mtim;
-    if (size >= file->offset && followed_has_head(file, file->head, file->head_size))
+    if (file->size >= file->offset && has_its_bytes(file))
         return false;
     forget_lines(file);
     file->offset = file->number = file->tried = 0;
-    file->head_size = 0;
+    file->print = (struct fingerprint){ .size = 0 };
+    file->is_saved = false;
     return true;
 }
 
@@ -117,18 +129,37 @@ uint64_t followed_window(const struct followed *file)
     return file->first ? file->number - (file->first->number - 1) : 0;
 }
 
-struct bookmark_entry followed_entry(const struct followed *file)
+/* A fingerprint up to `offset`, if there is nothing against it. */
+static bool print_at(struct followed *file, uint64_t offset, struct fingerprint *out)
+{
+    if (offset > 0 && offset != file->print.end)
+        return note_up_to(file, offset, out);
+    *out = file->print;
+    return true;
+}
+
+const struct bookmark_entry *followed_entry(struct followed *file)
 {
     const struct sent_line *first = file->first;
-
-    return (struct bookmark_entry){
-        .path = file->path,
+    struct bookmark_entry entry = {
+        .device = (uint64_t)file->device,
         .inode = (uint64_t)file->inode,
         .offset = first ? first->offset : file->offset,
         .number = first ? first->number - 1 : file->number,
-        .head = file->head,
-        .head_size = file->head_size,
     };
+
+    if (!file->is_saved)
+        file->saved = (struct bookmark_entry){ .device = entry.device,
+                                               .inode = entry.inode,
+                                               .print = file->print };
+    if ((!file->is_saved || entry.offset != file->saved.offset) &&
+        print_at(file, entry.offset, &entry.print)) {
+        file->saved = entry;
+        file->is_saved = true;
+    }
+    file->saved.path = file->path;
+    file->saved.folder = file->folder;
+    return &file->saved;
 }
 
 void followed_add(struct followed *file, struct sent_line *line)

@@ -20,6 +20,7 @@ struct sent_line;
 struct followed {
     char *path;   /* owned: its name when it was found */
     char *former; /* owned: its name before that; NULL = none */
+    char *folder; /* owned: where it was found, links resolved; NULL = not known */
     dev_t device;
     ino_t inode;
     int descriptor;  /* owned */
@@ -27,9 +28,11 @@ struct followed {
     uint64_t number; /* lines before it */
     uint64_t size;   /* of the file, at the last check */
     uint64_t tried;  /* the size up to which it was read: there may be half a line at its end */
-    struct timespec changed; /* at the last check */
-    uint64_t head;           /* as in bookmark.h */
-    uint32_t head_size;
+    struct timespec changed;  /* at the last check */
+    struct fingerprint print; /* of what was read, or of the first bytes before that */
+    struct bookmark_entry
+        saved; /* the last position; borrows its names. `is_saved`: there is one */
+    bool is_saved;
     bool is_gone;                   /* its name is that of another file, or of none */
     uint64_t quiet_ms;              /* when it was seen to be gone, or grew after that */
     struct sent_line *first, *last; /* its lines that are not settled, in order */
@@ -60,21 +63,19 @@ void followed_destroy(struct followed *file);
 
 /* The next line to read is the one that is written next. */
 void followed_skip(struct followed *file);
-/* Checks the size of the file, and whether it has new content from its start on (it was truncated):
- * then it is read from the start, and true is returned. */
+/* Checks the size of the file, and whether what was read of it is still there. If not (it was
+ * truncated), it is read from its start, and true is returned. */
 bool followed_look(struct followed *file);
-/* Hashes the first bytes that are there, if the bytes that were hashed before are unchanged. Call
- * it before lines are read. */
-void followed_note_head(struct followed *file);
-/* True when the file begins with the bytes of this hash. */
-bool followed_has_head(const struct followed *file, uint64_t head, uint32_t head_size);
+/* Hashes what was read since the last time, or before that the first bytes: call it before the
+ * first lines are read. True: it did, and what was hashed before is still there. */
+bool followed_note(struct followed *file);
 
 /* True when there may be a line to read. */
 bool followed_has_more(const struct followed *file);
 /* Lines from the first that is not settled to the next one to read. */
 uint64_t followed_window(const struct followed *file);
-/* The place up to which the file is settled. Borrows the path. */
-struct bookmark_entry followed_entry(const struct followed *file);
+/* The place up to which the file is settled. Its path and its folder are borrowed. */
+const struct bookmark_entry *followed_entry(struct followed *file);
 
 /* Appends a line to the list of lines that are not settled. */
 void followed_add(struct followed *file, struct sent_line *line);

@@ -26,6 +26,7 @@ void follower_clear(struct follower *follower)
         followed_destroy(file);
     }
     follower->chosen = NULL;
+    follower_forget_missing(follower);
 }
 
 void follower_add(struct follower *follower, struct followed *file)
@@ -40,11 +41,11 @@ void follower_add(struct follower *follower, struct followed *file)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-static struct followed *find(const struct follower *follower, const struct stat *about)
+struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode)
 {
     struct followed *file = follower->first;
 
-    while (file && (file->inode != about->st_ino || file->device != about->st_dev))
+    while (file && (file->inode != inode || file->device != device))
         file = file->next;
     return file;
 }
@@ -144,7 +145,7 @@ static void log_no_file(struct weir_self *self, const char *path, int error)
 static void look_at_match(struct weir_self *self, struct follower *follower, const char *path,
                           const struct stat *about)
 {
-    struct followed *file = find(follower, about);
+    struct followed *file = follower_find(follower, about->st_dev, about->st_ino);
 
     if (file) {
         has_new_name(follower, file, path);
@@ -160,9 +161,9 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
         followed_destroy(file); /* just renamed: the next check finds it */
         return;
     }
-    if (follower->rules.from_end)
-        file->offset = file->tried = file->size;
-    followed_note_head(file);
+    if (!follower_claim(follower, file) && follower->rules.from_end)
+        followed_skip(file);
+    (void)followed_note(file);
     file->changed = about->st_mtim;
     follower_add(follower, file);
 }
@@ -217,12 +218,14 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
     forget_unreadable(follower, false);
 }
 
+/* A name that cannot be looked up has not changed. */
 static bool has_its_name(const struct followed *file)
 {
     struct stat about;
 
-    return stat(file->path, &about) == 0 && about.st_ino == file->inode &&
-           about.st_dev == file->device;
+    if (stat(file->path, &about) < 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return about.st_ino == file->inode && about.st_dev == file->device;
 }
 
 /* The file is at its start again. */
@@ -288,6 +291,8 @@ bool follower_look(struct weir_self *self, struct follower *follower, uint64_t n
 {
     follower->now_ms = now_ms;
     follower->changed = false;
+    if (follower->missing && follower_recall(self, follower) == WEIR_EREJECTED)
+        follower->stops = true;
     for (struct followed *file = follower->first; file; file = file->next)
         look_at_file(self, follower, file);
     look_for_files(self, follower); /* a renamed file may match under its new name */

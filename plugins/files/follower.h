@@ -35,6 +35,13 @@ struct follower_rules {
     bool ends; /* no file appears later: a glob without a match is a fault */
 };
 
+/* A file of the bookmark that cannot be reached now: its entry stays in the bookmark. */
+struct missing {
+    struct bookmark_entry entry; /* owned */
+    bool is_logged;
+    struct missing *next;
+};
+
 struct follower {
     struct follower_rules rules;   /* `from_end` only until the first check; else const */
     bool has_looked;               /* the first check is over */
@@ -42,6 +49,7 @@ struct follower {
     struct followed *first;        /* owned; an older file of one name is before a newer one */
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
+    struct missing *missing;       /* owned, in the order of the bookmark */
     uint64_t now_ms;               /* of the last check */
     bool changed;                  /* other files than before the last check */
     uint64_t rotations;
@@ -61,6 +69,8 @@ struct followed *follower_choose(struct follower *follower);
 /* True when a file is gone and grows no more: its last line needs no end. */
 bool follower_is_ending(const struct follower *follower, const struct followed *file);
 
+/* NULL: it is not followed. */
+struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode);
 /* Follows this one, too. Takes it. */
 void follower_add(struct follower *follower, struct followed *file);
 const char *follower_change_word(enum on_change on_change);
@@ -69,11 +79,20 @@ const char *follower_change_word(enum on_change on_change);
 
 /* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
 int follower_write(const struct follower *follower, struct bookmark *bookmark);
-/* Follows the files of a bookmark, also under another name; logs files that are gone, or changed.
- * WEIR_ENOMEM; WEIR_EINVALID: it is no bookmark; WEIR_EREJECTED, with a reason: a file has changed,
- * and `on_change` is STOP. */
+/*
+ * Follows the files of a bookmark, also under another name; logs files that are gone, or changed. A
+ * file that cannot be reached is neither: it is tried again at each check. WEIR_ENOMEM;
+ * WEIR_EINVALID: it is no bookmark; WEIR_EREJECTED, with a reason: a file has changed, and
+ * `on_change` is STOP.
+ */
 int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark);
+/* Tries the files again that could not be reached. As follower_read. */
+int follower_recall(struct weir_self *self, struct follower *follower);
+/* True when a file that was just opened is one that could not be reached: it goes on at its
+ * position. */
+bool follower_claim(struct follower *follower, struct followed *file);
+void follower_forget_missing(struct follower *follower);
 
 /* --- figures ---------------------------------------------------------------------------------- */
 

@@ -1,12 +1,140 @@
 #include "paths.h"
 
+#include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A source that reads its own position sends a message for each time that it saves it, for ever. */
-static void check_against(const char *glob, const char *position, struct weir_report *report)
+/* --- spelling --------------------------------------------------------------------------------- */
+
+/* The bytes of a path before its last slash that lies before `end`, with that slash. */
+static size_t folder_size(const char *path, size_t end)
 {
-    if (fnmatch(glob, position, FNM_PATHNAME | FNM_PERIOD) == 0)
+    while (end > 0 && path[end - 1] != '/')
+        end--;
+    return end;
+}
+
+/* Appends the parts of a path, without those that are empty or ".". */
+static void append_parts(char *to, const char *parts)
+{
+    while (*parts) {
+        size_t size = strcspn(parts, "/");
+
+        if (size > 0 && !(size == 1 && parts[0] == '.')) {
+            to += strlen(to);
+            if (to[-1] != '/')
+                *to++ = '/';
+            memcpy(to, parts, size);
+            to[size] = '\0';
+        }
+        parts += size + (parts[size] == '/');
+    }
+}
+
+/* Returns owned: the first `size` bytes of a path, a folder, absolute, with the links resolved of
+ * the part of it that is there. NULL: it cannot be reached, or memory is out. */
+static char *resolve_folder(const char *path, size_t size)
+{
+    char *folder = size > 0 ? strndup(path, size) : strdup("."), *real = NULL, *all = NULL;
+    size_t there = size;
+
+    while (folder && !(real = realpath(there > 0 ? folder : ".", NULL)) && errno == ENOENT &&
+           there > 0) {
+        there = folder_size(folder, there - 1);
+        folder[there] = '\0';
+    }
+    free(folder);
+    if (real)
+        all = calloc(strlen(real) + size - there + 2, 1);
+    if (all) {
+        char *rest = strndup(path + there, size - there);
+
+        memcpy(all, real, strlen(real));
+        if (rest)
+            append_parts(all, rest);
+        free(rest);
+    }
+    free(real);
+    return all;
+}
+
+char *paths_folder(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    if (real) {
+        size_t size = folder_size(real, strlen(real));
+
+        real[size > 1 ? size - 1 : size] = '\0';
+    }
+    return real;
+}
+
+/* Returns owned: a path, with its folder resolved. NULL as above. */
+static char *resolve(const char *path)
+{
+    size_t size = folder_size(path, strlen(path));
+    char *folder = resolve_folder(path, size), *all = NULL;
+
+    if (folder && asprintf(&all, "%s%s%s", folder, folder[1] == '\0' ? "" : "/", path + size) < 0)
+        all = NULL;
+    free(folder);
+    return all;
+}
+
+static bool matches(const char *glob, const char *path)
+{
+    return fnmatch(glob, path, FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+/* True when a path with a resolved folder matches a glob whose folder is resolved, too: the folder
+ * that all its matches are below. */
+static bool matches_resolved(const char *glob, const char *path)
+{
+    size_t size = folder_size(glob, strcspn(glob, "*?[\\"));
+    char *folder = resolve_folder(glob, size);
+    size_t length = folder ? strlen(folder) : 0;
+    bool is_match;
+
+    if (length == 1)
+        length = 0; /* the root's slash is the one before the rest */
+    is_match = folder && strncmp(folder, path, length) == 0 && path[length] == '/' &&
+               matches(glob + size, path + length + 1);
+    free(folder);
+    return is_match;
+}
+
+/* The glob that matches; NULL: none does. */
+static const char *find_match(const struct weir_list *globs, const char *path)
+{
+    char *resolved = resolve(path);
+    const char *found = NULL;
+
+    for (size_t i = 0; i < globs->count && !found; i++) {
+        if (matches(globs->items[i], path) ||
+            (resolved && matches_resolved(globs->items[i], resolved)))
+            found = globs->items[i];
+    }
+    free(resolved);
+    return found;
+}
+
+bool paths_have(const struct weir_list *paths, const char *path)
+{
+    return find_match(paths, path) != NULL;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+/* A source that reads its own position sends a message for each time that it saves it, for ever. */
+static void check_own(const struct weir_list *paths, const char *position,
+                      struct weir_report *report)
+{
+    const char *glob = find_match(paths, position);
+
+    if (glob)
         weir_report_error(report, "position",
                           "%s of `paths` matches it: the source would read its own position", glob);
 }
@@ -26,9 +154,9 @@ void paths_check(const struct weir_list *paths, const char *position, struct wei
     for (size_t i = 0; i < paths->count; i++) {
         if (paths->items[i][0] == '\0')
             weir_report_error(report, "paths", "number %zu is empty", i + 1);
-        else if (position)
-            check_against(paths->items[i], position, report);
     }
-    if (position)
-        check_position(position, report);
+    if (!position)
+        return;
+    check_position(position, report);
+    check_own(paths, position, report);
 }

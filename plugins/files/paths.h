@@ -13,4 +13,11 @@
  * files to read. Borrows. */
 void paths_check(const struct weir_list *paths, const char *position, struct weir_report *report);
 
+/* True when one of the globs matches the path, in its spelling or with the links of its folder and
+ * of the glob's folder resolved. */
+bool paths_have(const struct weir_list *paths, const char *path);
+/* Returns owned: the folder that the file is in, links resolved; NULL: it is not there, or memory
+ * is out. */
+char *paths_folder(const char *path);
+
 #endif

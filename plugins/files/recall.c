@@ -1,12 +1,23 @@
+/*
+ * The files of a bookmark: where they are now.
+ *
+ * A file is looked for at its path, among the files that `paths` match now (another spelling of the
+ * same path, a file that was renamed), and in the folders where it was: that of its path, and that
+ * of the target when the path is a link. What cannot be opened, or is on a file system that is not
+ * there, has not changed: its entry stays.
+ */
 #include "follower.h"
 
 #include <dirent.h>
-#include <fnmatch.h>
+#include <errno.h>
+#include <glob.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "paths.h"
 
 #define EXIT_INCOMPLETE 1
 
@@ -21,63 +32,209 @@ int follower_write(const struct follower *follower, struct bookmark *bookmark)
 {
     int status = bookmark_begin(bookmark);
 
-    for (struct followed *file = follower->first; file && status == 0; file = file->next) {
-        struct bookmark_entry entry;
-
-        followed_note_head(file);
-        entry = followed_entry(file);
-        status = bookmark_add(bookmark, &entry);
-    }
+    for (const struct missing *missing = follower->missing; missing && status == 0;
+         missing = missing->next)
+        status = bookmark_add(bookmark, &missing->entry);
+    for (struct followed *file = follower->first; file && status == 0; file = file->next)
+        status = bookmark_add(bookmark, followed_entry(file));
     return status;
 }
 
-static bool is_it(const struct followed *file, const struct bookmark_entry *entry)
+/* --- looking for one file --------------------------------------------------------------------- */
+
+static bool is_it(const struct followed *file, const struct bookmark_entry *entry, int *error)
 {
-    return file && (uint64_t)file->inode == entry->inode &&
-           followed_has_head(file, entry->head, entry->head_size);
+    int same;
+
+    if ((uint64_t)file->inode != entry->inode)
+        return false;
+    same = fingerprint_compare(file->descriptor, &entry->print);
+    if (same < 0)
+        *error = errno;
+    return same > 0;
 }
 
-/* Opens a file if it is that of the entry. */
-static struct followed *try(const char *path, const struct bookmark_entry *entry)
+/* True when that path is certainly none of this file. */
+static bool is_other(const char *path, const struct bookmark_entry *entry)
 {
-    struct followed *file = followed_open(path, entry->path);
+    struct stat about;
 
-    if (is_it(file, entry))
+    return stat(path, &about) == 0 && (uint64_t)about.st_ino != entry->inode;
+}
+
+/* Opens a file if it is that of the entry. `*error` is set when it might be, and cannot be
+ * reached. */
+static struct followed *try(const char *path, const char *name, const struct bookmark_entry *entry,
+                            int *error)
+{
+    struct followed *file = followed_open(path, name);
+
+    if (!file && errno != ENOENT && errno != ENOTDIR && errno != EINVAL) {
+        int reason = errno;
+
+        if (!is_other(path, entry))
+            *error = reason;
+    }
+    if (file && is_it(file, entry, error))
         return file;
     followed_destroy(file);
     return NULL;
 }
 
-/* Looks for the inode in the folder where the file was. */
-static struct followed *search(const struct bookmark_entry *entry)
+/* Looks for the inode in a folder, which may be NULL. */
+static struct followed *search(const char *folder, const struct bookmark_entry *entry, int *error)
 {
-    char *copy = strdup(entry->path), *folder = copy ? dirname(copy) : NULL;
-    DIR *names = folder ? opendir(folder) : NULL;
+    DIR *names = folder && entry->print.size > 0 ? opendir(folder) : NULL;
     struct followed *found = NULL;
     const struct dirent *name;
 
+    if (!names && folder && entry->print.size > 0 && errno != ENOENT && errno != ENOTDIR)
+        *error = errno;
     while (names && !found && (name = readdir(names))) {
         char *path;
 
         if ((uint64_t)name->d_ino != entry->inode ||
             asprintf(&path, "%s/%s", folder, name->d_name) < 0)
             continue;
-        found = try(path, entry);
+        found = try(path, entry->path, entry, error);
         free(path);
     }
     if (names)
         (void)closedir(names);
-    free(copy);
     return found;
 }
 
-static bool is_in_paths(const struct follower *follower, const char *path)
+/* --- the files that `paths` match now --------------------------------------------------------- */
+
+struct match {
+    uint64_t inode;
+    char *path; /* owned */
+};
+
+struct matches {
+    struct match *items; /* owned, by inode */
+    size_t count;
+    bool is_made;
+};
+
+static int by_inode(const void *left, const void *right)
 {
-    for (size_t i = 0; i < follower->rules.paths->count; i++) {
-        if (fnmatch(follower->rules.paths->items[i], path, FNM_PATHNAME | FNM_PERIOD) == 0)
-            return true;
+    uint64_t a = ((const struct match *)left)->inode, b = ((const struct match *)right)->inode;
+
+    return a < b ? -1 : a > b;
+}
+
+static void add_matches(struct matches *matches, const glob_t *found)
+{
+    struct match *items = realloc(matches->items,
+                                  (matches->count + found->gl_pathc + 1) * sizeof *items);
+
+    if (!items)
+        return;
+    matches->items = items;
+    for (size_t i = 0; i < found->gl_pathc; i++) {
+        struct stat about;
+        char *path;
+
+        if (stat(found->gl_pathv[i], &about) < 0 || !(path = strdup(found->gl_pathv[i])))
+            continue;
+        items[matches->count++] = (struct match){ (uint64_t)about.st_ino, path };
     }
-    return false;
+}
+
+static void find_matches(struct matches *matches, const struct weir_list *paths)
+{
+    matches->is_made = true;
+    for (size_t i = 0; i < paths->count; i++) {
+        glob_t found = { .gl_pathc = 0 };
+
+        if (glob(paths->items[i], 0, NULL, &found) == 0)
+            add_matches(matches, &found);
+        globfree(&found);
+    }
+    if (matches->count > 0)
+        qsort(matches->items, matches->count, sizeof *matches->items, by_inode);
+}
+
+static void forget_matches(struct matches *matches)
+{
+    for (size_t i = 0; i < matches->count; i++)
+        free(matches->items[i].path);
+    free(matches->items);
+}
+
+static struct followed *try_matches(const struct matches *matches,
+                                    const struct bookmark_entry *entry, int *error)
+{
+    const struct match wanted = { .inode = entry->inode }, *item = NULL;
+    const struct match *end = matches->items + matches->count;
+    struct followed *file = NULL;
+
+    if (matches->count > 0)
+        item = bsearch(&wanted, matches->items, matches->count, sizeof wanted, by_inode);
+    while (item && item > matches->items && item[-1].inode == entry->inode)
+        item--;
+    for (; item && item < end && item->inode == entry->inode && !file; item++)
+        file = try(item->path, item->path, entry, error);
+    return file;
+}
+
+/* --- one entry -------------------------------------------------------------------------------- */
+
+/* Where the file of an entry is; `error` is 0 when that is certain. */
+struct place {
+    struct followed *file; /* NULL: nowhere */
+    bool is_left;          /* none of `paths` matches it now */
+    int error;
+};
+
+static char *folder_of(const char *path)
+{
+    char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;
+
+    free(copy);
+    return folder;
+}
+
+/* `matches` may be NULL: then the next look at the files finds it there. */
+static struct place find_place(const struct follower *follower, const struct bookmark_entry *entry,
+                               struct matches *matches)
+{
+    const struct weir_list *paths = follower->rules.paths;
+    struct place place = { .is_left = !paths_have(paths, entry->path) };
+    char *folder = folder_of(entry->path);
+
+    if (!place.is_left)
+        place.file = try(entry->path, entry->path, entry, &place.error);
+    if (!place.file && matches) {
+        if (!matches->is_made)
+            find_matches(matches, paths);
+        place.file = try_matches(matches, entry, &place.error);
+    }
+    if (!place.file && !place.is_left)
+        place.file = search(folder, entry, &place.error);
+    if (!place.file && !place.is_left)
+        place.file = search(entry->folder, entry, &place.error);
+    free(folder);
+    return place;
+}
+
+/* True when the folder where the file was, or the deepest one above it that is there, is on the
+ * device of the file. Positions of format 1 have no device. */
+static bool has_its_device(const struct bookmark_entry *entry)
+{
+    char *copy = strdup(entry->folder ? entry->folder : entry->path), *folder = copy;
+    struct stat about;
+    bool is_there;
+
+    if (copy && !entry->folder)
+        folder = dirname(copy);
+    while (copy && !(is_there = stat(folder, &about) == 0) && strcmp(folder, "/") != 0 &&
+           strcmp(folder, ".") != 0)
+        folder = dirname(folder);
+    is_there = copy && stat(folder, &about) == 0 && (uint64_t)about.st_dev == entry->device;
+    free(copy);
+    return entry->device == 0 || is_there;
 }
 
 /* How a file differs from its entry; NULL: it does not, or has another name only. */
@@ -104,7 +261,7 @@ static void skip_present(struct follower *follower, struct followed *file,
     follower_add(follower, file);
 }
 
-/* Takes the file, which may be NULL. The first check finds a replaced file. */
+/* Takes the file, which may be NULL. The next look at the files finds a replaced file. */
 static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
                           const struct bookmark_entry *entry, const char *change)
 {
@@ -132,44 +289,175 @@ static int follow_changed(struct weir_self *self, struct follower *follower, str
     return WEIR_EREJECTED;
 }
 
-static int follow_entry(struct weir_self *self, struct follower *follower,
-                        const struct bookmark_entry *entry)
+static void go_on_at(struct followed *file, const struct bookmark_entry *entry)
 {
-    struct followed *file;
-    const char *change;
+    file->offset = file->tried = entry->offset;
+    file->number = entry->number;
+    file->print = entry->print;
+}
 
-    if (!is_in_paths(follower, entry->path)) {
+static void log_missing(struct weir_self *self, struct missing *missing, int error)
+{
+    char text[128];
+    const char *reason = error != 0 ? strerror_r(error, text, sizeof text)
+                                    : "its file system is not there";
+
+    if (!missing->is_logged)
+        weir_log(self, WEIR_LOG_WARNING, "file of the position cannot be reached",
+                 weir_str("path", missing->entry.path), weir_str("reason", reason),
+                 weir_str("effect", "its position is kept"));
+    missing->is_logged = true;
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
+/* The file is nowhere, or is not what it was. */
+static int settle_place(struct weir_self *self, struct follower *follower,
+                        const struct bookmark_entry *entry, struct followed *file)
+{
+    const char *change = change_of(file, entry);
+
+    if (change)
+        return follow_changed(self, follower, file, entry, change);
+    go_on_at(file, entry);
+    follower_add(follower, file);
+    return 0;
+}
+
+static bool is_followed(const struct follower *follower, const struct followed *file)
+{
+    return file && follower_find(follower, file->device, file->inode);
+}
+
+/* A file has been found on a device of another number than before: the machine has numbered that
+ * device again, and it is there. */
+static void note_device(struct follower *follower, const struct bookmark_entry *entry,
+                        const struct followed *file)
+{
+    const uint64_t before = entry->device;
+
+    if (before == (uint64_t)file->device || before == 0)
+        return;
+    for (struct missing *missing = follower->missing; missing; missing = missing->next) {
+        if (missing->entry.device == before)
+            missing->entry.device = 0;
+    }
+}
+
+/* 1: the entry stays; 0: it is settled; negative: as follower_read. Without `is_sure` the entry of
+ * a file that is not found stays. */
+static int recall(struct weir_self *self, struct follower *follower, struct missing *missing,
+                  struct matches *matches, bool is_sure)
+{
+    const struct bookmark_entry *entry = &missing->entry;
+    struct place place = find_place(follower, entry, matches);
+
+    if (place.file)
+        note_device(follower, entry, place.file);
+    if (is_followed(follower, place.file)) { /* two entries of one file */
+        followed_destroy(place.file);
+        return 0;
+    }
+    if (place.file)
+        return settle_place(self, follower, entry, place.file);
+    if (!is_sure)
+        return 1;
+    if (place.is_left) {
         weir_log(self, WEIR_LOG_INFO, "file of the position is no longer in paths, and is left",
                  weir_str("path", entry->path));
         return 0;
     }
-    file = try(entry->path, entry);
-    if (!file)
-        file = search(entry);
-    change = change_of(file, entry);
-    if (change)
-        return follow_changed(self, follower, file, entry, change);
-    file->offset = file->tried = entry->offset;
-    file->number = entry->number;
-    file->head = entry->head;
-    file->head_size = entry->head_size;
-    follower_add(follower, file);
+    if (place.error == 0 && has_its_device(entry))
+        return settle_place(self, follower, entry, NULL);
+    log_missing(self, missing, place.error);
+    return 1;
+}
+
+/* --- all entries ------------------------------------------------------------------------------ */
+
+static void forget_first(struct missing **link)
+{
+    struct missing *missing = *link;
+
+    *link = missing->next;
+    bookmark_entry_finish(&missing->entry);
+    free(missing);
+}
+
+void follower_forget_missing(struct follower *follower)
+{
+    while (follower->missing)
+        forget_first(&follower->missing);
+}
+
+static int recall_all(struct weir_self *self, struct follower *follower, struct matches *matches,
+                      bool is_sure)
+{
+    struct missing **link = &follower->missing;
+
+    while (*link) {
+        int status = recall(self, follower, *link, matches, is_sure);
+
+        if (status < 0)
+            return status;
+        if (status > 0)
+            link = &(*link)->next;
+        else
+            forget_first(link);
+    }
     return 0;
+}
+
+int follower_recall(struct weir_self *self, struct follower *follower)
+{
+    return recall_all(self, follower, NULL, true);
+}
+
+bool follower_claim(struct follower *follower, struct followed *file)
+{
+    struct missing **link = &follower->missing;
+    int error = 0;
+
+    while (*link && !is_it(file, &(*link)->entry, &error))
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    go_on_at(file, &(*link)->entry);
+    forget_first(link);
+    return true;
+}
+
+static int read_entries(struct follower *follower, const struct bookmark *bookmark)
+{
+    struct missing **link = &follower->missing;
+    struct bookmark_entry entry;
+    size_t place = 0;
+    int more;
+
+    while ((more = bookmark_next(bookmark, &place, &entry)) > 0) {
+        *link = calloc(1, sizeof **link);
+        if (!*link) {
+            bookmark_entry_finish(&entry);
+            return WEIR_ENOMEM;
+        }
+        (*link)->entry = entry;
+        link = &(*link)->next;
+    }
+    return more;
 }
 
 int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark)
 {
-    struct bookmark_entry entry;
-    size_t place = 0;
-    char *path;
-    int more, status = 0;
+    struct matches matches = { .items = NULL };
+    int status = read_entries(follower, bookmark);
 
-    while (status == 0 && (more = bookmark_next(bookmark, &place, &entry, &path)) != 0) {
-        status = more < 0 ? WEIR_EINVALID : follow_entry(self, follower, &entry);
-        if (more > 0)
-            free(path);
-    }
+    if (status == 0)
+        status = recall_all(self, follower, &matches, false);
+    if (status == 0)
+        status = recall_all(self, follower, &matches, true);
+    forget_matches(&matches);
+    if (status < 0)
+        follower_forget_missing(follower);
     if (status == 0 && bookmark->size > 0)
         follower->rules.from_end = false;
     return status;

@@ -224,7 +224,8 @@ static bool pick_up(struct tail *state)
 
     if (!file)
         return false;
-    followed_note_head(file); /* before its lines, so that they are never of another content */
+    if (file->offset == 0)
+        (void)followed_note(file); /* before its lines, so that they are of the same content */
     descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0 ||
         reader_follow(&state->reader, descriptor, file->offset, file->number,

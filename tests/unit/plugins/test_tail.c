@@ -365,9 +365,15 @@ static void test_reload_continues_where_the_source_ended(void)
 
 static void test_position_that_is_none_refuses_to_open(void)
 {
-    static const char *const texts[] = { "x", "weir files 1\nx", "weir files 1\n1 2 3 4 5 6 a\n",
+    static const char *const texts[] = { "x",
+                                         "weir files 1\nx",
+                                         "weir files 1\n1 2 3 4 5 6 a\n",
                                          "weir files 1\n1 2 3 4 5 99 a\n",
-                                         "weir files 1\n1 2 3 999 5 1 a\n" };
+                                         "weir files 1\n1 2 3 999 5 1 a\n",
+                                         "weir files 2\n1 2 3 4 5 6 7 1 0 a\n",
+                                         "weir files 2\n1 2 3 4 5 6 7 99 0 a \n",
+                                         "weir files 2\n1 2 3 4 5 5 7 1 9 a b\n",
+                                         "weir files 2\n1 2 3 4 99999 65537 7 1 0 a \n" };
     struct fixture f;
 
     fixture_begin(&f, "a.log", "");
