@@ -175,7 +175,9 @@ int bookmark_load(struct bookmark *bookmark, const char *path)
         error = errno;
     else if ((size_t)about.st_size > FILE_MAX)
         error = EFBIG;
-    if (error == 0 && about.st_size > 0) {
+    else if (about.st_size == 0)
+        error = ENODATA;
+    if (error == 0) {
         bookmark->text = calloc((size_t)about.st_size + 1, 1);
         if (bookmark->text)
             bookmark->size = fread(bookmark->text, 1, (size_t)about.st_size, stream);

@@ -45,7 +45,8 @@ int bookmark_set(struct bookmark *bookmark, const void *bytes, size_t size);
 int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry);
 void bookmark_entry_finish(struct bookmark_entry *entry);
 
-/* Reads a file; a missing file is an empty bookmark. Returns 0 or an errno. */
+/* Reads a file; a missing file is an empty bookmark. Returns 0 or an errno; ENODATA: the file is
+ * empty. */
 int bookmark_load(struct bookmark *bookmark, const char *path);
 /* Whether the folder of the file lets a bookmark be saved. Returns 0 or an errno. */
 int bookmark_check(const char *path);

@@ -34,6 +34,7 @@
 
 struct settings {
     struct weir_list paths;
+    struct weir_list exclude;
     const char *position; /* NULL: none */
     uint64_t save_every;
     uint32_t unsettled;
@@ -47,7 +48,9 @@ struct lines {
     struct reader reader;
     struct reader_line line; /* valid when have_line: read, but not emitted */
     bool have_line;
-    glob_t files;
+    glob_t found;              /* owns the paths */
+    char **paths;              /* owned; without those that are left out, in order */
+    size_t count;              /* of `paths` */
     uint64_t *sizes;           /* owned; of each file, when this worker opened */
     bool *done;                /* owned; files that an earlier source has read; NULL = none */
     struct position_here here; /* the position in the file that is opened first */
@@ -92,13 +95,22 @@ static int find_files(struct weir_self *self, glob_t *files, const char *pattern
 }
 
 static int find_all_files(struct weir_self *self, struct lines *state,
-                          const struct weir_list *paths)
+                          const struct weir_list *paths, const struct weir_list *exclude)
 {
     for (size_t i = 0; i < paths->count; i++) {
-        int status = find_files(self, &state->files, paths->items[i]);
+        int status = find_files(self, &state->found, paths->items[i]);
 
         if (status < 0)
             return status;
+    }
+    state->paths = calloc(state->found.gl_pathc + 1, sizeof *state->paths);
+    if (!state->paths)
+        return WEIR_ENOMEM;
+    for (size_t i = 0; i < state->found.gl_pathc; i++) {
+        char *path = state->found.gl_pathv[i];
+
+        if (!paths_exclude(exclude, path))
+            state->paths[state->count++] = path;
     }
     return 0;
 }
@@ -106,13 +118,13 @@ static int find_all_files(struct weir_self *self, struct lines *state,
 /* For the progress figures only: a file that changes later does not matter. */
 static int measure_files(struct lines *state)
 {
-    state->sizes = calloc(state->files.gl_pathc + 1, sizeof *state->sizes);
+    state->sizes = calloc(state->count + 1, sizeof *state->sizes);
     if (!state->sizes)
         return WEIR_ENOMEM;
-    for (size_t i = 0; i < state->files.gl_pathc; i++) {
+    for (size_t i = 0; i < state->count; i++) {
         struct stat about;
 
-        if (stat(state->files.gl_pathv[i], &about) == 0 && S_ISREG(about.st_mode))
+        if (stat(state->paths[i], &about) == 0 && S_ISREG(about.st_mode))
             state->sizes[i] = (uint64_t)about.st_size;
         state->bytes_total += state->sizes[i];
     }
@@ -126,7 +138,9 @@ static void release(struct lines *state)
     state->sizes = NULL;
     free(state->done);
     state->done = NULL;
-    globfree(&state->files);
+    free(state->paths);
+    state->paths = NULL;
+    globfree(&state->found);
 }
 
 /* --- with a position: files.tail, which ends -------------------------------------------------- */
@@ -146,6 +160,7 @@ static int open_durable(struct weir_self *self, struct lines *state, const struc
     if (!state->durable)
         return WEIR_ENOMEM;
     state->durable->settings = (struct tail_settings){ .paths = wanted->paths,
+                                                       .exclude = wanted->exclude,
                                                        .position = wanted->position,
                                                        .from = TAIL_FROM_BEGIN,
                                                        .poll = POLL_MS,
@@ -199,7 +214,7 @@ static int lines_open(struct weir_self *self, const void *settings, void *memory
     if (status == 0 && !state->tag)
         status = WEIR_ENOMEM;
     if (status == 0)
-        status = find_all_files(self, state, &wanted->paths);
+        status = find_all_files(self, state, &wanted->paths, &wanted->exclude);
     if (status == 0)
         status = measure_files(state);
     if (status < 0)
@@ -211,13 +226,13 @@ static int lines_open(struct weir_self *self, const void *settings, void *memory
 
 static const char *current_path(const struct lines *state)
 {
-    return state->files.gl_pathv[state->current];
+    return state->paths[state->current];
 }
 
 /* Skips the files that an earlier source has read. */
 static void pass_done(struct lines *state)
 {
-    while (state->done && state->current < state->files.gl_pathc && state->done[state->current])
+    while (state->done && state->current < state->count && state->done[state->current])
         state->bytes_passed += state->sizes[state->current++];
 }
 
@@ -381,7 +396,7 @@ static int produce_lines(struct weir_self *self, struct lines *state, uint32_t c
             if (status < 0)
                 return put_off(self, status);
             credit--;
-        } else if (state->current == state->files.gl_pathc) {
+        } else if (state->current == state->count) {
             return WEIR_END;
         } else if (advance(self, state)) {
             steps++;
@@ -426,16 +441,16 @@ static size_t list_done(const struct lines *state, char **out_paths)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < state->files.gl_pathc; i++)
+    for (size_t i = 0; i < state->count; i++)
         if (state->done ? state->done[i] : i < state->current)
-            out_paths[count++] = state->files.gl_pathv[i];
+            out_paths[count++] = state->paths[i];
     return count;
 }
 
 static int leave_position(struct weir_self *self, const struct lines *state)
 {
     struct position_here here = here_of(state);
-    char **done = calloc(state->files.gl_pathc + 1, sizeof *done);
+    char **done = calloc(state->count + 1, sizeof *done);
     size_t size = 0;
     void *position = NULL;
     int status = WEIR_ENOMEM;
@@ -453,9 +468,9 @@ static int leave_position(struct weir_self *self, const struct lines *state)
  * files. */
 static void go_on_in(struct lines *state, const struct position_here *here)
 {
-    char **paths = state->files.gl_pathv;
+    char **paths = state->paths;
 
-    for (size_t i = 0; here->path && i < state->files.gl_pathc; i++) {
+    for (size_t i = 0; here->path && i < state->count; i++) {
         char *path = paths[i];
         uint64_t size = state->sizes[i];
 
@@ -475,7 +490,7 @@ static void go_on_in(struct lines *state, const struct position_here *here)
 static void lines_resume(struct weir_self *self, void *memory, const void *position, size_t size)
 {
     struct lines *state = memory;
-    size_t count = state->files.gl_pathc;
+    size_t count = state->count;
     struct position_here here;
 
     if (state->durable) {
@@ -485,8 +500,7 @@ static void lines_resume(struct weir_self *self, void *memory, const void *posit
     if (!position_unpack(position, size, &here))
         return;
     state->done = calloc(count + 1, sizeof *state->done);
-    if (!state->done ||
-        position_mark(position, size, state->files.gl_pathv, count, state->done) != 0) {
+    if (!state->done || position_mark(position, size, state->paths, count, state->done) != 0) {
         weir_log(self, WEIR_LOG_ERROR, "out of memory for the position; tried again later");
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
         return;
@@ -514,7 +528,7 @@ static void lines_check(const void *memory, struct weir_report *report)
 {
     const struct settings *settings = memory;
 
-    paths_check(&settings->paths, settings->position, report);
+    paths_check(&settings->paths, &settings->exclude, settings->position, report);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -525,6 +539,8 @@ static const char *const change_choices[] = { "restart", "skip", "stop", NULL };
 static const struct weir_option options[] = {
     WEIR_OPTION_LIST(struct settings, paths, .required = true, .min = 1, .max = 1000,
                      .help = "globs of the files to read, in this order; each sorted by name"),
+    WEIR_OPTION_LIST(struct settings, exclude, .max = 1000,
+                     .help = "globs of files to leave out; without a slash: of their names"),
     WEIR_OPTION_STRING(struct settings, position,
                        .help = "file that says how far the lines are settled; default: none"),
     WEIR_OPTION_DURATION(struct settings, save_every, .fallback = "1s", .max = 3600000,

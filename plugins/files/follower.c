@@ -8,9 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "paths.h"
 #include "reader.h"
 
 #define EXIT_INCOMPLETE 1
+/* In the place of an errno: the host writes the file. */
+#define IS_OWN (-1)
 
 void follower_init(struct follower *follower, const struct follower_rules *rules)
 {
@@ -111,10 +114,15 @@ static void log_unreadable(struct weir_self *self, struct follower *follower, co
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
+static bool is_excluded(const struct follower *follower, const char *path)
+{
+    return paths_exclude(follower->rules.exclude, path);
+}
+
 /* A file that was renamed, and matches under its new name, too, is followed on. */
 static void has_new_name(struct follower *follower, struct followed *file, const char *path)
 {
-    char *copy = file->is_gone ? strdup(path) : NULL;
+    char *copy = file->is_gone && !is_excluded(follower, path) ? strdup(path) : NULL;
 
     if (!copy)
         return;
@@ -142,16 +150,36 @@ static void log_no_file(struct weir_self *self, const char *path, int error)
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
-static void look_at_match(struct weir_self *self, struct follower *follower, const char *path,
-                          const struct stat *about)
+/* The position: the check has not seen that a glob leads to it. */
+static bool is_position(const struct follower *follower, const struct stat *about)
 {
-    struct followed *file = follower_find(follower, about->st_dev, about->st_ino);
+    struct stat position;
 
-    if (file) {
-        has_new_name(follower, file, path);
-        return;
-    }
-    file = followed_open(path, path);
+    return follower->rules.position && lstat(follower->rules.position, &position) == 0 &&
+           position.st_ino == about->st_ino && position.st_dev == about->st_dev;
+}
+
+/* True for a file that a wildcard has found and that the host writes: each line that is handled
+ * would make another one. */
+static bool is_own(struct weir_self *self, struct follower *follower, const char *glob,
+                   const char *path, const struct stat *about)
+{
+    if (is_position(follower, about))
+        return true;
+    if (paths_is_plain(glob) || !own_has(&follower->own, about))
+        return false;
+    if (!is_logged(follower, about, IS_OWN))
+        weir_log(self, WEIR_LOG_WARNING, "file is written by this host, and is left out",
+                 weir_str("path", path), weir_str("paths", glob),
+                 weir_str("hint", "exclude it, or name it without a wildcard"));
+    return true;
+}
+
+static void follow_new(struct weir_self *self, struct follower *follower, const char *path,
+                       const struct stat *about)
+{
+    struct followed *file = followed_open(path, path);
+
     if (!file) {
         if (errno != ENOENT)
             log_unreadable(self, follower, path, about, errno);
@@ -168,6 +196,17 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     follower_add(follower, file);
 }
 
+static void look_at_match(struct weir_self *self, struct follower *follower, const char *glob,
+                          const char *path, const struct stat *about)
+{
+    struct followed *file = follower_find(follower, about->st_dev, about->st_ino);
+
+    if (file)
+        has_new_name(follower, file, path);
+    else if (!is_excluded(follower, path) && !is_own(self, follower, glob, path, about))
+        follow_new(self, follower, path, about);
+}
+
 /* At the first check: later, a glob has no match whenever its files were removed. */
 static void log_no_match(struct weir_self *self, const struct follower *follower, const char *glob)
 {
@@ -180,7 +219,7 @@ static void log_no_match(struct weir_self *self, const struct follower *follower
 }
 
 /* Returns the number of files among the matches; a folder is none. */
-static size_t look_at_matches(struct weir_self *self, struct follower *follower,
+static size_t look_at_matches(struct weir_self *self, struct follower *follower, const char *glob,
                               const glob_t *matches)
 {
     size_t count = 0;
@@ -191,7 +230,7 @@ static size_t look_at_matches(struct weir_self *self, struct follower *follower,
         int error = why_no_file(path, &about);
 
         if (error == 0) {
-            look_at_match(self, follower, path, &about);
+            look_at_match(self, follower, glob, path, &about);
             count++;
         } else if (follower->rules.ends && !follower->has_looked) {
             log_no_file(self, path, error);
@@ -207,7 +246,7 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
         const char *pattern = follower->rules.paths->items[i];
         glob_t found = { .gl_pathc = 0 };
         int status = glob(pattern, 0, NULL, &found);
-        size_t count = status == 0 ? look_at_matches(self, follower, &found) : 0;
+        size_t count = status == 0 ? look_at_matches(self, follower, pattern, &found) : 0;
 
         if (count == 0 && status != GLOB_NOSPACE && !follower->has_looked)
             log_no_match(self, follower, pattern);
@@ -216,6 +255,7 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
     follower->rules.from_end = false;
     follower->has_looked = true;
     forget_unreadable(follower, false);
+    own_forget(&follower->own);
 }
 
 /* A name that cannot be looked up has not changed. */

@@ -7,14 +7,15 @@
 #define FOLLOWER_H
 
 #include "followed.h"
+#include "own.h"
 
 #include <weir/plugin.h>
 
-/* A file that cannot be opened, which the log has. */
+/* A file that cannot be opened, or is not to be, which the log has. */
 struct unreadable {
     dev_t device;
     ino_t inode;
-    int error;     /* an errno */
+    int error;     /* an errno, or what follower.c has in its place */
     bool is_there; /* still, at the last check */
     struct unreadable *next;
 };
@@ -27,10 +28,12 @@ enum on_change {
 };
 
 struct follower_rules {
-    const struct weir_list *paths; /* borrowed: globs */
-    bool from_end;                 /* of the first check */
-    uint64_t rotate_wait;          /* milliseconds */
-    uint32_t window;               /* the most lines of a file behind its position */
+    const struct weir_list *paths;   /* borrowed: globs */
+    const struct weir_list *exclude; /* borrowed: globs of files that are left out */
+    const char *position;            /* borrowed: a file that is never read; NULL = none */
+    bool from_end;                   /* of the first check */
+    uint64_t rotate_wait;            /* milliseconds */
+    uint32_t window;                 /* the most lines of a file behind its position */
     enum on_change on_change;
     bool ends; /* no file appears later: a glob without a match is a fault */
 };
@@ -50,6 +53,7 @@ struct follower {
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
     struct missing *missing;       /* owned, in the order of the bookmark */
+    struct own own;                /* of this check */
     uint64_t now_ms;               /* of the last check */
     bool changed;                  /* other files than before the last check */
     uint64_t rotations;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WILDCARDS "*?[\\"
+
 /* --- spelling --------------------------------------------------------------------------------- */
 
 /* The bytes of a path before its last slash that lies before `end`, with that slash. */
@@ -93,7 +95,7 @@ static bool matches(const char *glob, const char *path)
  * that all its matches are below. */
 static bool matches_resolved(const char *glob, const char *path)
 {
-    size_t size = folder_size(glob, strcspn(glob, "*?[\\"));
+    size_t size = folder_size(glob, strcspn(glob, WILDCARDS));
     char *folder = resolve_folder(glob, size);
     size_t length = folder ? strlen(folder) : 0;
     bool is_match;
@@ -126,6 +128,22 @@ bool paths_have(const struct weir_list *paths, const char *path)
     return find_match(paths, path) != NULL;
 }
 
+bool paths_exclude(const struct weir_list *exclude, const char *path)
+{
+    const char *name = path + folder_size(path, strlen(path));
+
+    for (size_t i = 0; i < exclude->count; i++) {
+        if (!strchr(exclude->items[i], '/') && fnmatch(exclude->items[i], name, 0) == 0)
+            return true;
+    }
+    return exclude->count > 0 && find_match(exclude, path);
+}
+
+bool paths_is_plain(const char *glob)
+{
+    return glob[strcspn(glob, WILDCARDS)] == '\0';
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* A source that reads its own position sends a message for each time that it saves it, for ever. */
@@ -149,14 +167,23 @@ static void check_position(const char *position, struct weir_report *report)
         weir_report_error(report, "position", "must be a file, got the folder %s", position);
 }
 
-void paths_check(const struct weir_list *paths, const char *position, struct weir_report *report)
+static void check_words(const struct weir_list *globs, const char *option,
+                        struct weir_report *report)
 {
-    for (size_t i = 0; i < paths->count; i++) {
-        if (paths->items[i][0] == '\0')
-            weir_report_error(report, "paths", "number %zu is empty", i + 1);
+    for (size_t i = 0; i < globs->count; i++) {
+        if (globs->items[i][0] == '\0')
+            weir_report_error(report, option, "number %zu is empty", i + 1);
     }
+}
+
+void paths_check(const struct weir_list *paths, const struct weir_list *exclude,
+                 const char *position, struct weir_report *report)
+{
+    check_words(paths, "paths", report);
+    check_words(exclude, "exclude", report);
     if (!position)
         return;
     check_position(position, report);
-    check_own(paths, position, report);
+    if (!paths_exclude(exclude, position))
+        check_own(paths, position, report);
 }

@@ -1,5 +1,5 @@
 /*
- * paths.h - the rules for the options `paths` and `position` of both sources.
+ * paths.h - the rules for the options `paths`, `exclude` and `position` of both sources.
  *
  * For `check`: the rules concern the words of the options, not the files, which may be on another
  * machine. Any thread.
@@ -11,11 +11,17 @@
 
 /* Reports an empty path, and a `position` (NULL: none) that no file can have, or that is one of the
  * files to read. Borrows. */
-void paths_check(const struct weir_list *paths, const char *position, struct weir_report *report);
+void paths_check(const struct weir_list *paths, const struct weir_list *exclude,
+                 const char *position, struct weir_report *report);
 
 /* True when one of the globs matches the path, in its spelling or with the links of its folder and
  * of the glob's folder resolved. */
 bool paths_have(const struct weir_list *paths, const char *path);
+/* True when one of the globs of `exclude` matches: likewise, or, when the glob has no slash, the
+ * name of the file. */
+bool paths_exclude(const struct weir_list *exclude, const char *path);
+/* True for a glob that only matches itself. */
+bool paths_is_plain(const char *glob);
 /* Returns owned: the folder that the file is in, links resolved; NULL: it is not there, or memory
  * is out. */
 char *paths_folder(const char *path);

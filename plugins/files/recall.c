@@ -124,7 +124,8 @@ static int by_inode(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static void add_matches(struct matches *matches, const glob_t *found)
+static void add_matches(struct matches *matches, const glob_t *found,
+                        const struct weir_list *exclude)
 {
     struct match *items = realloc(matches->items,
                                   (matches->count + found->gl_pathc + 1) * sizeof *items);
@@ -136,20 +137,22 @@ static void add_matches(struct matches *matches, const glob_t *found)
         struct stat about;
         char *path;
 
-        if (stat(found->gl_pathv[i], &about) < 0 || !(path = strdup(found->gl_pathv[i])))
+        if (paths_exclude(exclude, found->gl_pathv[i]) || stat(found->gl_pathv[i], &about) < 0 ||
+            !(path = strdup(found->gl_pathv[i])))
             continue;
         items[matches->count++] = (struct match){ (uint64_t)about.st_ino, path };
     }
 }
 
-static void find_matches(struct matches *matches, const struct weir_list *paths)
+static void find_matches(struct matches *matches, const struct weir_list *paths,
+                         const struct weir_list *exclude)
 {
     matches->is_made = true;
     for (size_t i = 0; i < paths->count; i++) {
         glob_t found = { .gl_pathc = 0 };
 
         if (glob(paths->items[i], 0, NULL, &found) == 0)
-            add_matches(matches, &found);
+            add_matches(matches, &found, exclude);
         globfree(&found);
     }
     if (matches->count > 0)
@@ -201,14 +204,15 @@ static struct place find_place(const struct follower *follower, const struct boo
                                struct matches *matches)
 {
     const struct weir_list *paths = follower->rules.paths;
-    struct place place = { .is_left = !paths_have(paths, entry->path) };
+    struct place place = { .is_left = !paths_have(paths, entry->path) ||
+                                      paths_exclude(follower->rules.exclude, entry->path) };
     char *folder = folder_of(entry->path);
 
     if (!place.is_left)
         place.file = try(entry->path, entry->path, entry, &place.error);
     if (!place.file && matches) {
         if (!matches->is_made)
-            find_matches(matches, paths);
+            find_matches(matches, paths, follower->rules.exclude);
         place.file = try_matches(matches, entry, &place.error);
     }
     if (!place.file && !place.is_left)

@@ -115,7 +115,8 @@ static int load_file(struct weir_self *self, struct tail *state)
     if (error == 0)
         error = bookmark_check(path);
     if (error != 0) {
-        const char *reason = strerror_r(error, text, sizeof text);
+        const char *reason = error == ENODATA ? "is empty; remove it for a first start"
+                                              : strerror_r(error, text, sizeof text);
 
         weir_log(self, WEIR_LOG_ERROR, "position cannot be used", weir_str("path", path),
                  weir_str("reason", reason));
@@ -152,6 +153,8 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
     state->tag = weir_tag(self, FILES_LINE_TAG);
     follower_init(&state->follower,
                   &(struct follower_rules){ .paths = &state->settings->paths,
+                                            .exclude = &state->settings->exclude,
+                                            .position = state->settings->position,
                                             .from_end = state->settings->from == TAIL_FROM_END,
                                             .rotate_wait = state->settings->rotate_wait,
                                             .window = state->settings->unsettled,
@@ -530,7 +533,7 @@ static void tail_check(const void *memory, struct weir_report *report)
 {
     const struct tail_settings *settings = memory;
 
-    paths_check(&settings->paths, settings->position, report);
+    paths_check(&settings->paths, &settings->exclude, settings->position, report);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -541,6 +544,8 @@ static const char *const from_choices[] = { "begin", "end", NULL };
 static const struct weir_option options[] = {
     WEIR_OPTION_LIST(struct tail_settings, paths, .required = true, .min = 1, .max = 1000,
                      .help = "globs; files may come and go"),
+    WEIR_OPTION_LIST(struct tail_settings, exclude, .max = 1000,
+                     .help = "globs of files to leave out; without a slash: of their names"),
     WEIR_OPTION_STRING(struct tail_settings, position,
                        .help = "file that says how far the lines are settled; default: none"),
     WEIR_OPTION_ENUM(struct tail_settings, from, .fallback = "begin", .choices = from_choices,

@@ -11,6 +11,7 @@
 
 struct tail_settings {
     struct weir_list paths;
+    struct weir_list exclude;
     const char *position; /* NULL: none */
     uint32_t from;        /* enum tail_from */
     uint64_t poll;

@@ -407,6 +407,20 @@ static void test_position_that_could_not_be_saved_refuses_to_open(void)
     expect_refusal(".", "position .: Is a directory");
 }
 
+/* A crash, or a hand, has emptied it: a first start would skip lines, or send all again. */
+static void test_empty_position_refuses_to_open(void)
+{
+    struct fixture f;
+
+    fixture_begin(&f, "a.log", "from: end");
+    CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+    (void)scratch_write(&f.scratch, "position", "");
+    f.kit = weir_kit_create(&weir_plugin_v1, "tail");
+    CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_ERROR, "is empty; remove it"));
+    fixture_finish(&f);
+}
+
 static void test_names_of_any_bytes_are_in_the_position(void)
 {
     struct fixture f;
@@ -567,6 +581,7 @@ int main(void)
         { "replaced meanwhile", test_file_that_was_replaced_or_is_gone_is_reported },
         { "reload", test_reload_continues_where_the_source_ended },
         { "no position", test_position_that_is_none_refuses_to_open },
+        { "empty position", test_empty_position_refuses_to_open },
         { "no folder", test_position_that_could_not_be_saved_refuses_to_open },
         { "names of any bytes", test_names_of_any_bytes_are_in_the_position },
         { "leading blank", test_name_that_begins_with_a_blank_is_in_the_position },

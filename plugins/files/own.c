@@ -1,0 +1,65 @@
+#include "own.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+struct own_file {
+    dev_t device;
+    ino_t inode;
+};
+
+static void add(struct own *own, const struct stat *about)
+{
+    struct own_file *files = realloc(own->files, (own->count + 1) * sizeof *files);
+
+    if (!files)
+        return;
+    own->files = files;
+    files[own->count++] = (struct own_file){ about->st_dev, about->st_ino };
+}
+
+static void look_at(struct own *own, int descriptor)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+    struct stat about;
+
+    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(descriptor, &about) == 0 &&
+        S_ISREG(about.st_mode))
+        add(own, &about);
+}
+
+/* Without /proc nothing is known, and nothing is left out. */
+static void make(struct own *own)
+{
+    DIR *descriptors = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    own->is_made = true;
+    while (descriptors && (entry = readdir(descriptors))) {
+        char *end;
+        long number = strtol(entry->d_name, &end, 10);
+
+        if (end != entry->d_name && *end == '\0')
+            look_at(own, (int)number);
+    }
+    if (descriptors)
+        (void)closedir(descriptors);
+}
+
+bool own_has(struct own *own, const struct stat *about)
+{
+    if (!own->is_made)
+        make(own);
+    for (size_t i = 0; i < own->count; i++) {
+        if (own->files[i].inode == about->st_ino && own->files[i].device == about->st_dev)
+            return true;
+    }
+    return false;
+}
+
+void own_forget(struct own *own)
+{
+    free(own->files);
+    *own = (struct own){ .files = NULL };
+}
