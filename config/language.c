@@ -98,8 +98,8 @@ static const struct language_row dead_letters[] = {
                   "notified; read it with `weir dead --file`; default: none"),
     VALUE(struct settings_dead_letters, file_size, "file_size", uint64_t, WEIR_SIZE,
           .fallback = "1GiB", .max = INT64_MAX,
-          .help = "size at which nothing more is appended to `file`, as on a full disk; 0 = no "
-                  "bound"),
+          .help = "largest size of `file`; a pool may have as much of it as is free, and one whose "
+                  "share is used up waits as on a full disk; 0 = no bound"),
     END,
 };
 

@@ -75,12 +75,13 @@ int runtime_stored(struct runtime *runtime, uint64_t number, bool is_stored)
     struct executor *executor = runtime_enter(runtime);
     struct message *message;
     bool was_stored;
+    int status;
 
     if (!executor)
         return WEIR_ENOMEM;
-    storing_end(&runtime->storing, number, is_stored);
-    while ((message = storing_take(&runtime->storing, &was_stored)))
+    status = storing_end(&runtime->storing, number, is_stored);
+    while (status == 0 && (message = storing_take(&runtime->storing, number, &was_stored)))
         origin_stored(runtime, executor, message, was_stored);
     runtime_leave(executor);
-    return 0;
+    return status;
 }

@@ -1,6 +1,7 @@
 #include "actor/printing.h"
 
 #include "actor/actor_ext.h"
+#include "actor/place.h"
 #include "actor/runtime.h"
 
 /* 10 ms: in that time a quick reader reads the whole buffer, at some 100 MB/s */
@@ -11,9 +12,11 @@ static bool text_is_full(const struct runtime_options *options)
     return options->print_is_full && options->print_is_full(options->print_context);
 }
 
-static bool store_is_full(const struct runtime_options *options)
+static bool store_is_full(const struct actor *actor)
 {
-    return options->dead_store.is_full && options->dead_store.is_full(options->dead_store.context);
+    const struct dead_store *store = &actor->runtime->options.dead_store;
+
+    return store->is_full && store->is_full(store->context, place_subject(actor));
 }
 
 static void wait(struct actor *actor)
@@ -38,7 +41,7 @@ void printing_print(struct actor *actor, const char *text, size_t size)
 
 void printing_store(struct actor *actor)
 {
-    if (store_is_full(&actor->runtime->options))
+    if (store_is_full(actor))
         wait(actor);
 }
 
@@ -48,7 +51,7 @@ uint64_t printing_time(struct actor *actor, uint64_t now_ns)
 
     if (!(actor->flags & ACTOR_PRINTS))
         return TIMER_NEVER;
-    if (text_is_full(options) || store_is_full(options))
+    if (text_is_full(options) || store_is_full(actor))
         return now_ns + LOOK_NS;
     actor->flags &= (uint8_t)~ACTOR_PRINTS;
     return TIMER_NEVER;

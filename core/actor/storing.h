@@ -12,12 +12,22 @@
 #include "base/lock.h"
 #include "message/message.h"
 
+/* Records whose numbers have the same upper bits, see DEAD_STORE_STREAM_SHIFT. */
+struct storing_stream {
+    struct message_queue held; /* their numbers are in `record` */
+    uint64_t ended_to;         /* records up to this one are stored or given up */
+    uint64_t lost_to;          /* the last record that was given up; 0 = none */
+};
+
+/* Streams that need no memory, so that a shortage keeps no usual origin from its answer. */
+#define STORING_FIRST 32
+
 /* In the runtime. */
 struct storing {
     struct lock lock;
-    struct message_queue held; /* lock: their numbers are in `record` */
-    uint64_t ended_to;         /* lock: records up to this one are stored or given up */
-    uint64_t lost_to;          /* lock: the last record that was given up; 0 = none */
+    struct storing_stream first[STORING_FIRST]; /* lock */
+    struct storing_stream *others;              /* lock: owned */
+    uint32_t other_count;                       /* lock */
 };
 
 void storing_init(struct storing *storing);
@@ -26,15 +36,16 @@ void storing_finish(struct storing *storing, struct cache *cache);
 
 /*
  * Takes a tracked message until its record `number`, which is not 0, has ended. False: it has ended
- * already, with the answer in `out_is_stored`; the message is the caller's.
+ * already, with the answer in `out_is_stored`, or there is no memory, and it counts as not stored;
+ * the message is the caller's.
  */
 bool storing_hold(struct storing *storing, struct message *message, uint64_t number,
                   bool *out_is_stored);
 
-/* All records up to `number` have ended. */
-void storing_end(struct storing *storing, uint64_t number, bool is_stored);
+/* All records of the stream up to `number` have ended. WEIR_ENOMEM: nothing has changed. */
+int storing_end(struct storing *storing, uint64_t number, bool is_stored);
 
-/* The first message whose record has ended. Returns owned; NULL: none. */
-struct message *storing_take(struct storing *storing, bool *out_is_stored);
+/* The first message of the stream of `number` whose record has ended. Returns owned; NULL: none. */
+struct message *storing_take(struct storing *storing, uint64_t number, bool *out_is_stored);
 
 #endif

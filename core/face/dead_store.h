@@ -19,6 +19,13 @@ struct runtime;
 
 #define DEAD_RECORD_NAME_MAX 127 /* bytes of `from` and `to` */
 
+/*
+ * The upper 16 bits of a record's number name a stream. The records of one stream end in the order
+ * of their numbers; no stream waits for another.
+ */
+#define DEAD_STORE_STREAM_SHIFT 48
+#define DEAD_STORE_STREAMS_MAX 65536u
+
 /* A dead letter. All texts are borrowed during the call, and "" when they are not known. */
 struct dead_record {
     const char *path; /* of the pool, the source or the actor whose message it was */
@@ -41,18 +48,19 @@ struct dead_record {
 struct dead_store {
     void *context;
     /*
-     * Appends a record. Any thread; never waits for a disk. Returns the number of the record; the
-     * numbers grow. 0: the dead letter is not stored. With `is_awaited` an origin waits for it: it
-     * is appended also when the store is full. NULL: there is no store.
+     * Appends a record. Any thread; never waits for a disk. Returns the number of the record, which
+     * is the next one of its stream. 0: the dead letter is not stored. With `is_awaited` an origin
+     * waits for it: it is appended also when the store is full. NULL: there is no store.
      */
     uint64_t (*append)(void *context, const struct dead_record *record, bool is_awaited);
-    /* True while workers whose dead letters are awaited should take no further message. */
-    bool (*is_full)(void *context);
+    /* True while workers of the pool `path` whose dead letters are awaited should take no further
+     * message. */
+    bool (*is_full)(void *context, const char *path);
 };
 
 /*
- * From the store: all records up to `number` are safe; or, with `is_stored` false, records up to
- * `number` that were not safe before are given up. Any thread outside, which is not in a read
+ * From the store: all records of the number's stream up to `number` are safe; or, with `is_stored`
+ * false, those that were not safe before are given up. Any thread outside, which is not in a read
  * section; before runtime_stop. WEIR_ENOMEM: origins that wait for these records are not notified
  * yet; call again.
  */

@@ -2,23 +2,15 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/lock.h"
-#include "host/dead/dead_record.h"
+#include "host/dead/dead_waiting.h"
 
 #define COMPONENT "dead_letters"
 #define AGAIN_MS 1000u
-
-/* Records that are written together. */
-struct batch {
-    struct dead_text text;
-    uint64_t count;
-    uint64_t last; /* number of the last one */
-};
 
 struct dead_file {
     const struct log_sink *sink;
@@ -37,15 +29,12 @@ struct dead_file {
     bool reopens;                     /* the path is to be opened again */
     bool has_next;                    /* `next` takes the place of the present file */
     struct dead_output *next;         /* owned */
-    struct batch waiting;             /* owned */
-    uint64_t number;                  /* of the last record that was appended */
+    struct dead_waiting waiting;      /* the thread reads its `text` without the lock */
     uint64_t size_max;                /* 0 = none */
-    struct dead_file_figures figures; /* without `waiting` */
-    bool loses;                       /* the log has it */
-    _Atomic size_t pending; /* bytes of both batches; written under lock; a hint for others */
-    /* the thread's own */
+    int error;                        /* an errno of the last write; 0: it succeeded */
+    struct dead_file_figures figures; /* without `waiting` and `error` */
+    /* written by the thread, under lock; its file is the thread's own */
     struct dead_output *output; /* owned */
-    struct batch writing;       /* owned; `count` is read under lock */
 };
 
 static void init_timed(pthread_cond_t *condition)
@@ -81,36 +70,42 @@ void dead_file_connect(struct dead_file *file, struct runtime *runtime)
 
 /* --- appending ------------------------------------------------------------------------------ */
 
-static void lose_locked(struct dead_file *file, uint64_t count)
+/* `owner` NULL: unknown. */
+static void lose_locked(struct dead_file *file, struct dead_owner *owner, uint64_t count)
 {
     file->figures.lost += count;
-    if (count > 0 && !file->loses)
+    if (!owner || !owner->loses)
         log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "dead letters are not stored",
+                  weir_str("pool", owner ? owner->name : ""),
                   weir_str("effect", "they are in memory only; see weir status"));
-    file->loses |= count > 0;
+    if (owner)
+        owner->loses = true;
+}
+
+/* Where the next record will be written. */
+static struct dead_place place_locked(const struct dead_file *file)
+{
+    return (struct dead_place){ file->has_next ? file->next : file->output, file->size_max };
 }
 
 static uint64_t append_locked(struct dead_file *file, const struct dead_record *record,
                               bool is_awaited)
 {
-    struct batch *batch = &file->waiting;
-    size_t before = batch->text.size;
+    const struct dead_place place = place_locked(file);
+    struct dead_owner *owner;
+    uint64_t number = 0;
 
     if (!file->accepts)
         return 0;
-    if ((!is_awaited &&
-         atomic_load_explicit(&file->pending, memory_order_relaxed) >= DEAD_FILE_BUFFER) ||
-        dead_record_write(&batch->text, record, file->date_us()) != 0) {
-        lose_locked(file, 1);
-        return 0;
-    }
-    if (before == 0)
+    owner = dead_waiting_owner(&file->waiting, record->path);
+    if (owner)
+        number = dead_waiting_add(&file->waiting, owner, record, file->date_us(), is_awaited,
+                                  &place, DEAD_FILE_BUFFER);
+    if (number == 0)
+        lose_locked(file, owner, 1);
+    else if (owner->batch.count == 1)
         pthread_cond_signal(&file->filled);
-    batch->count++;
-    batch->last = ++file->number;
-    /* Relaxed: a hint, and under the lock. */
-    atomic_fetch_add_explicit(&file->pending, batch->text.size - before, memory_order_relaxed);
-    return file->number;
+    return number;
 }
 
 static uint64_t append(void *context, const struct dead_record *record, bool is_awaited)
@@ -124,11 +119,15 @@ static uint64_t append(void *context, const struct dead_record *record, bool is_
     return number;
 }
 
-static bool is_full(void *context)
+static bool is_full(void *context, const char *path)
 {
     struct dead_file *file = context;
+    bool is_full;
 
-    return atomic_load_explicit(&file->pending, memory_order_relaxed) >= DEAD_FILE_BUFFER;
+    lock_acquire(&file->lock);
+    is_full = dead_waiting_is_full(&file->waiting, path, DEAD_FILE_BUFFER);
+    lock_release(&file->lock);
+    return is_full;
 }
 
 struct dead_store dead_file_store(struct dead_file *file)
@@ -182,12 +181,11 @@ static void reopen_locked(struct dead_file *file)
         use_locked(file, output);
 }
 
-/* Whether the change may happen now. A change to no file waits until the buffer is empty, as long
- * as the present file can be written. */
+/* Whether the change may happen now. A change to no file waits until all is written, as long as the
+ * present file can be written. */
 static bool is_time_for_next(const struct dead_file *file)
 {
-    return file->next || !file->output || file->figures.error != 0 ||
-           file->writing.count + file->waiting.count == 0;
+    return file->next || !file->output || file->error != 0 || !dead_waiting_is_busy(&file->waiting);
 }
 
 static void change_locked(struct dead_file *file)
@@ -248,75 +246,111 @@ static void report_locked(struct dead_file *file, uint64_t last, bool is_stored)
     } while (status != 0);
 }
 
-/* The batch has ended, stored or not. */
-static void end_batch_locked(struct dead_file *file, bool is_stored)
+static void end_part_locked(struct dead_file *file, size_t index, bool is_stored)
 {
-    struct batch *batch = &file->writing;
+    struct dead_owner *owner = &file->waiting.owners[index];
+    const struct dead_part part = owner->writing;
 
-    if (is_stored)
-        file->loses = false;
-    else
-        lose_locked(file, batch->count);
-    report_locked(file, batch->last, is_stored);
-    atomic_fetch_sub_explicit(&file->pending, batch->text.size, memory_order_relaxed);
-    if (batch->text.capacity > 2 * (size_t)DEAD_FILE_BUFFER) {
-        free(batch->text.bytes);
-        batch->text = (struct dead_text){ .bytes = NULL };
-    }
-    batch->text.size = 0;
-    batch->count = 0;
-    if (file->waiting.text.size == 0)
-        pthread_cond_broadcast(&file->emptied);
+    if (!is_stored)
+        lose_locked(file, owner, part.count);
+    else if (dead_shares_add(&file->output->shares, owner->name, part.size) == 0)
+        owner->loses = false;
+    report_locked(file, dead_waiting_end_part(&file->waiting, index), is_stored);
 }
 
-static void log_error_locked(struct dead_file *file, int error)
+/* The text has ended, stored or not. */
+static void end_text_locked(struct dead_file *file, bool is_stored)
+{
+    struct dead_waiting *waiting = &file->waiting;
+
+    for (size_t i = 0; i < waiting->owner_count; i++)
+        if (waiting->owners[i].writing.count > 0)
+            end_part_locked(file, i, is_stored);
+    dead_waiting_end(waiting);
+}
+
+static void log_error_locked(struct dead_file *file, int error, const char *pool)
 {
     char text[128];
 
-    if (error != 0 && error != file->figures.error)
-        log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "dead letters cannot be stored",
-                  weir_str("path", file->output->path),
-                  weir_str("reason", dead_output_reason(error, text, sizeof text)),
-                  weir_str("effect", "positions of sources stay where they are until it can"));
-    else if (error == 0 && file->figures.error != 0)
-        log_event(file->sink, WEIR_LOG_INFO, COMPONENT, "dead letters are stored again",
-                  weir_str("path", file->output->path));
-    file->figures.error = error;
+    log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "dead letters cannot be stored",
+              weir_str("path", file->output->path), weir_str("pool", pool),
+              weir_str("reason", dead_output_reason(error, text, sizeof text)),
+              weir_str("effect", "positions of sources stay where they are until it can"));
+}
+
+static void log_stored_locked(struct dead_file *file, const char *pool)
+{
+    log_event(file->sink, WEIR_LOG_INFO, COMPONENT, "dead letters are stored again",
+              weir_str("path", file->output->path), weir_str("pool", pool));
+}
+
+/* Logs owners whose share is used up, and those that may go on. */
+static void log_held_locked(struct dead_file *file)
+{
+    for (size_t i = 0; i < file->waiting.owner_count; i++) {
+        struct dead_owner *owner = &file->waiting.owners[i];
+
+        if (owner->is_held && !owner->is_held_logged)
+            log_error_locked(file, EFBIG, owner->name);
+        else if (!owner->is_held && owner->is_held_logged && file->output)
+            log_stored_locked(file, owner->name);
+        owner->is_held_logged = owner->is_held;
+    }
 }
 
 static int write_locked(struct dead_file *file)
 {
-    const struct batch *batch = &file->writing;
-    int error = EFBIG;
+    const struct dead_waiting *waiting = &file->waiting;
+    int error;
 
-    if (file->size_max == 0 || file->output->size < file->size_max) {
-        lock_release(&file->lock);
-        error = dead_output_append(file->output, batch->text.bytes, batch->text.size, batch->count);
-        lock_acquire(&file->lock);
-    }
+    lock_release(&file->lock);
+    error = dead_output_append(file->output, waiting->text.bytes, waiting->text.size,
+                               waiting->writing_count);
+    lock_acquire(&file->lock);
     file->figures.size = file->output->size;
     file->figures.records = file->output->records;
-    log_error_locked(file, error);
+    if (error != 0 && error != file->error)
+        log_error_locked(file, error, "");
+    else if (error == 0 && file->error != 0)
+        log_stored_locked(file, "");
+    file->error = error;
     return error;
 }
 
+/* Writes the text. */
 static void store_locked(struct dead_file *file)
 {
-    int error;
+    const int error = file->output ? write_locked(file) : 0;
 
-    if (file->writing.count == 0) {
-        const struct batch empty = file->writing;
-
-        file->writing = file->waiting;
-        file->waiting = empty;
-    }
-    error = file->output ? write_locked(file) : 0;
     if (error == 0)
-        end_batch_locked(file, file->output != NULL);
+        end_text_locked(file, file->output != NULL);
     else if (file->ends)
-        end_batch_locked(file, false);
+        end_text_locked(file, false);
     else
         pause_locked(file);
+}
+
+/* Makes the text, when there is none that could not be written. */
+static void gather_locked(struct dead_file *file)
+{
+    const struct dead_place place = { file->output, file->size_max };
+    int status = 0;
+
+    if (file->waiting.writing_count == 0)
+        status = dead_waiting_gather(&file->waiting, &place);
+    log_held_locked(file);
+    if (status != 0 && file->waiting.writing_count == 0)
+        pause_locked(file);
+    if (!dead_waiting_is_busy(&file->waiting))
+        pthread_cond_broadcast(&file->emptied);
+}
+
+/* The host ends: what is held is not stored. */
+static void give_up_held_locked(struct dead_file *file)
+{
+    (void)dead_waiting_gather_all(&file->waiting);
+    end_text_locked(file, false);
 }
 
 static void *run(void *argument)
@@ -326,13 +360,15 @@ static void *run(void *argument)
     lock_acquire(&file->lock);
     for (;;) {
         change_locked(file);
-        if (file->writing.count > 0 || file->waiting.count > 0)
+        gather_locked(file);
+        if (file->waiting.writing_count > 0)
             store_locked(file);
         else if (file->ends)
             break;
-        else if (!is_changed_locked(file))
+        else if (!is_changed_locked(file) && !dead_waiting_is_busy(&file->waiting))
             lock_wait(&file->lock, &file->filled);
     }
+    give_up_held_locked(file);
     lock_release(&file->lock);
     return NULL;
 }
@@ -426,9 +462,9 @@ bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     lock_acquire(&file->lock);
-    while (in_time && file->waiting.count + file->writing.count > 0)
+    while (in_time && dead_waiting_is_busy(&file->waiting))
         in_time = lock_wait_until(&file->lock, &file->emptied, &until);
-    is_empty = file->waiting.count + file->writing.count == 0;
+    is_empty = file->waiting.count == 0 && !dead_waiting_is_busy(&file->waiting);
     lock_release(&file->lock);
     return is_empty;
 }
@@ -455,8 +491,7 @@ void dead_file_destroy(struct dead_file *file)
     dead_output_close(file->next);
     dead_output_close(file->output);
     free(file->figures.path);
-    free(file->waiting.text.bytes);
-    free(file->writing.text.bytes);
+    dead_waiting_finish(&file->waiting);
     pthread_cond_destroy(&file->emptied);
     pthread_cond_destroy(&file->changed);
     pthread_cond_destroy(&file->filled);
@@ -469,6 +504,9 @@ void dead_file_figures(struct dead_file *file, struct dead_file_figures *out)
     lock_acquire(&file->lock);
     *out = file->figures;
     out->path = file->figures.path ? strdup(file->figures.path) : NULL;
-    out->waiting = file->waiting.count + file->writing.count;
+    out->waiting = file->waiting.count;
+    out->error = file->error;
+    if (out->error == 0 && dead_waiting_has_held(&file->waiting))
+        out->error = EFBIG;
     lock_release(&file->lock);
 }

@@ -5,7 +5,8 @@
  * up to which record the file is safe. So an append never waits for a disk, and many appends share
  * one sync. When the file cannot be written, the thread tries again each second. Meanwhile a dead
  * letter whose record an origin awaits stays in the buffer; other dead letters are not stored once
- * the buffer is full, and are counted as lost.
+ * the buffer is full, and are counted as lost. The same holds for one pool alone when its share of
+ * the file is used up (dead/dead_shares.h); the buffer of each pool is its own.
  *
  * Life: create, connect, then anything, end, destroy. The store, flush, figures and reopen: any
  * thread; the others: one thread at a time.
@@ -18,7 +19,8 @@
 #include "host/dead/dead_output.h"
 #include "weir_core.h"
 
-#define DEAD_FILE_BUFFER (4u << 20) /* bytes that wait: some tenths of a second of a usual disk */
+/* bytes of one pool that wait: some tenths of a second of a usual disk */
+#define DEAD_FILE_BUFFER (4u << 20)
 
 struct dead_file;
 
@@ -46,7 +48,7 @@ void dead_file_commit(struct dead_file *file, const struct settings *settings,
 /* The file may have been renamed: opens its path again. */
 void dead_file_reopen(struct dead_file *file);
 
-/* Waits until the buffer is empty. False: not in time. */
+/* Waits until all is written that has room in the file. False: not in time, or not all had room. */
 bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms);
 
 /* Writes the buffer, or discards it when the file cannot be written, and stores nothing from then
@@ -61,7 +63,7 @@ struct dead_file_figures {
     uint64_t records; /* in the file */
     uint64_t waiting; /* dead letters that are not stored yet */
     uint64_t lost;    /* not stored: no room */
-    int error;        /* an errno of the last try; 0: it succeeded */
+    int error;        /* an errno of the last try; EFBIG: a share is used up; 0: neither */
 };
 void dead_file_figures(struct dead_file *file, struct dead_file_figures *out);
 

@@ -56,7 +56,8 @@ static int measure(struct dead_output *output)
 
     output->is_older = reader.version == 1 && reader.size > first_line;
     while (error == 0 && !output->is_older && (found = dead_reader_next(&reader, &entry)) > 0)
-        ;
+        if (dead_shares_add(&output->shares, entry.record.path, reader.end - entry.offset) != 0)
+            error = ENOMEM;
     if (found < 0)
         error = errno;
     output->size = reader.version == 1 ? 0 : reader.end;
@@ -157,6 +158,7 @@ void dead_output_close(struct dead_output *output)
         return;
     if (output->descriptor >= 0)
         (void)close(output->descriptor);
+    dead_shares_finish(&output->shares);
     free(output->path);
     free(output);
 }
@@ -195,7 +197,7 @@ const char *dead_output_reason(int error, char *text, size_t size)
         return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
                ", is taken: move both files";
     case EFBIG:
-        return "it has its largest size, dead_letters.file_size";
+        return "the share of a pool in its largest size, dead_letters.file_size, is used up";
     default:
         return strerror_r(error, text, size);
     }

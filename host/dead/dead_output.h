@@ -12,15 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host/dead/dead_shares.h"
+
 #define DEAD_FILE_OLDER ".version-1" /* behind the name of a file that was renamed */
 
 struct dead_output {
     char *path; /* owned */
     int descriptor;
-    uint64_t size;    /* up to which the file is whole, and on the disk */
-    uint64_t records; /* in it */
-    uint64_t cut;     /* bytes that were cut off when it was opened */
-    bool is_older;    /* a file of version 1 was renamed when it was opened */
+    uint64_t size;             /* up to which the file is whole, and on the disk */
+    uint64_t records;          /* in it */
+    uint64_t cut;              /* bytes that were cut off when it was opened */
+    bool is_older;             /* a file of version 1 was renamed when it was opened */
+    struct dead_shares shares; /* owned; the caller adds to it what it appends */
 };
 
 /* Opens or makes the file, with mode 0600. Returns 0 or an errno; EILSEQ: it is another file,

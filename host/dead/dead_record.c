@@ -50,6 +50,14 @@ static void put(struct dead_text *text, const void *bytes, size_t size)
     text->size += size;
 }
 
+int dead_text_append(struct dead_text *text, const void *bytes, size_t size)
+{
+    if (!make_room(text, size))
+        return WEIR_ENOMEM;
+    put(text, bytes, size);
+    return 0;
+}
+
 static void put_escaped(struct dead_text *text, const char *value)
 {
     static const char digits[] = "0123456789abcdef";
@@ -166,6 +174,15 @@ static bool read_hex(const char *digits, size_t count, uint64_t *out)
         *out = *out << 4 | (uint64_t)(found - "0123456789abcdef");
     }
     return true;
+}
+
+size_t dead_record_size(const char *bytes)
+{
+    uint64_t header = 0, payload = 0;
+
+    (void)read_hex(bytes + HEADER_AT, 8, &header);
+    (void)read_hex(bytes + PAYLOAD_AT, 16, &payload);
+    return (size_t)(FRAME_SIZE + header + payload + 1);
 }
 
 static char unescape(const char **at)
@@ -417,7 +434,7 @@ static uint64_t find_frame(struct dead_reader *reader, uint64_t from)
 }
 
 /* 1: a record begins at `offset`; 0: none, and `out_next` is where the next one may begin; -1: no
- * memory. Version 1 has payloads with frames in them, so only a frame says where the next one is. */
+ * memory. Version 1 has payloads with frames in them: only a frame says where the next one is. */
 static int read_record(struct dead_reader *reader, uint64_t offset, struct dead_entry *out,
                        uint64_t *out_next)
 {

@@ -40,8 +40,13 @@ struct dead_text {
     size_t capacity;
 };
 
+/* WEIR_ENOMEM: the text is unchanged. */
+int dead_text_append(struct dead_text *text, const void *bytes, size_t size);
+
 /* Appends a record. `time_us`: since 1970, UTC. WEIR_ENOMEM: the text is unchanged. Borrows. */
 int dead_record_write(struct dead_text *text, const struct dead_record *record, uint64_t time_us);
+/* The bytes of the record that begins at `bytes`, and was written by dead_record_write. */
+size_t dead_record_size(const char *bytes);
 
 /* A record that was read. The texts end with NUL, and belong to `memory`. */
 struct dead_entry {
@@ -67,8 +72,9 @@ struct dead_reader {
     char *memory;     /* owned */
 };
 
-/* Opens a file, and never waits for a writer of a FIFO. Returns 0 or an errno; EILSEQ: it is no file
- * of dead letters. An empty file, or half a first line, is one without records whose `end` is 0. */
+/* Opens a file, and never waits for a writer of a FIFO. Returns 0 or an errno; EILSEQ: it is no
+ * file of dead letters. An empty file, or half a first line, is one without records whose `end` is
+ * 0. */
 int dead_reader_open(struct dead_reader *reader, const char *path);
 void dead_reader_finish(struct dead_reader *reader);
 /* 1: a record; 0: the end; -1: errno. */

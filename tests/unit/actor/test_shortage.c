@@ -58,8 +58,9 @@ static uint64_t append(void *context, const struct dead_record *record, bool is_
     return atomic_fetch_add(&((struct fixture *)context)->last_record, 1) + 1;
 }
 
-static bool is_never_full(void *context)
+static bool is_never_full(void *context, const char *path)
 {
+    (void)path;
     (void)context;
     return false;
 }

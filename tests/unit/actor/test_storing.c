@@ -48,9 +48,9 @@ static uint64_t append(void *context, const struct dead_record *record, bool is_
     return atomic_fetch_add(&shelf->number, 1) + 1;
 }
 
-static bool is_full(void *context)
+static bool is_full(void *context, const char *path)
 {
-    return atomic_load(&((struct shelf *)context)->is_full);
+    return atomic_load(&((struct shelf *)context)->is_full) && strcmp(path, "first") == 0;
 }
 
 static void settled(struct weir_self *self, void *state, const struct weir_outcome *outcome)
@@ -242,13 +242,45 @@ static void test_late_hold_gets_the_answer_at_once(void)
     bool is_stored = false;
 
     storing_init(&storing);
-    storing_end(&storing, 3, false);
-    storing_end(&storing, 5, true);
+    CU_ASSERT_EQUAL(storing_end(&storing, 3, false), 0);
+    CU_ASSERT_EQUAL(storing_end(&storing, 5, true), 0);
     CU_ASSERT_FALSE(storing_hold(&storing, NULL, 4, &is_stored));
     CU_ASSERT_TRUE(is_stored);
     CU_ASSERT_FALSE(storing_hold(&storing, NULL, 3, &is_stored));
     CU_ASSERT_FALSE(is_stored);
     storing_finish(&storing, NULL);
+}
+
+/* promise L11 */
+static void test_stream_that_waits_holds_up_no_other(void)
+{
+    static const uint64_t streams[] = { UINT64_C(3) << DEAD_STORE_STREAM_SHIFT, 0,
+                                        UINT64_C(65535) << DEAD_STORE_STREAM_SHIFT };
+    struct fixture f;
+    struct executor *executor;
+    struct message *messages[3];
+    bool is_stored;
+
+    begin(&f);
+    executor = runtime_enter(f.rig.runtime);
+    for (size_t i = 0; i < 3; i++) {
+        messages[i] = message_create(&executor->cache, NULL, 64);
+        CU_ASSERT_TRUE(
+            storing_hold(&f.rig.runtime->storing, messages[i], streams[i] + 7, &is_stored));
+    }
+    for (size_t i = 3; i-- > 0;) {
+        struct storing *storing = &f.rig.runtime->storing;
+
+        CU_ASSERT_EQUAL(storing_end(storing, streams[i] + 6, true), 0);
+        CU_ASSERT_PTR_NULL(storing_take(storing, streams[i] + 6, &is_stored));
+        CU_ASSERT_EQUAL(storing_end(storing, streams[i] + 7, i != 1), 0);
+        CU_ASSERT_PTR_EQUAL(storing_take(storing, streams[i] + 7, &is_stored), messages[i]);
+        CU_ASSERT_EQUAL(is_stored, i != 1);
+        CU_ASSERT_PTR_NULL(storing_take(storing, streams[i] + 7, &is_stored));
+        message_destroy(&executor->cache, messages[i]);
+    }
+    runtime_leave(executor);
+    finish(&f);
 }
 
 static void test_worker_waits_while_the_store_is_full(void)
@@ -277,6 +309,7 @@ int main(void)
         { "joined", test_origin_waits_for_the_dead_letters_of_what_joined },
         { "not stored", test_dead_letter_that_is_not_stored_is_said_at_once },
         { "no origin", test_messages_without_an_origin_are_stored_and_wait_for_nothing },
+        { "streams", test_stream_that_waits_holds_up_no_other },
         { "late", test_late_hold_gets_the_answer_at_once },
         { "the end", test_runtime_that_ends_frees_what_is_held },
         { "full", test_worker_waits_while_the_store_is_full },
