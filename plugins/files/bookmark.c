@@ -15,6 +15,8 @@
 #define FIRST_LINE "weir files 2\n"
 #define FIRST_LINE_1 "weir files 1\n" /* as long; until 2026 */
 #define PRINT_1_MAX 256u              /* bytes that format 1 hashes */
+/* More than nine numbers take. sscanf goes to the end of its text, which may be megabytes. */
+#define NUMBERS_MAX ((size_t)256)
 #define FILE_MAX ((size_t)64 * 1024 * 1024)
 
 void bookmark_finish(struct bookmark *bookmark)
@@ -122,9 +124,12 @@ static int read_entry(const struct bookmark *bookmark, size_t *place, bool is_fi
     const char *text = bookmark->text + *place;
     const size_t all = bookmark->size - *place;
     struct bookmark_entry entry = { .path = NULL };
-    size_t path = 0, folder = 0, end;
-    size_t numbers = is_first_format ? scan_numbers_1(text, &entry, &path)
-                                     : scan_numbers(text, &entry, &path, &folder);
+    size_t path = 0, folder = 0, end, numbers;
+    char head[NUMBERS_MAX + 1] = "";
+
+    memcpy(head, text, all < NUMBERS_MAX ? all : NUMBERS_MAX);
+    numbers = is_first_format ? scan_numbers_1(head, &entry, &path)
+                              : scan_numbers(head, &entry, &path, &folder);
 
     if (numbers == 0 || path == 0 || path > all || folder > all ||
         entry.print.size > FINGERPRINT_MAX || entry.print.size > entry.print.end)

@@ -113,7 +113,7 @@ bool followed_look(struct followed *file)
     if (file->size >= file->offset && has_its_bytes(file))
         return false;
     forget_lines(file);
-    file->offset = file->number = file->tried = 0;
+    file->offset = file->number = file->tried = file->scanned = 0;
     file->print = (struct fingerprint){ .size = 0 };
     file->is_saved = false;
     return true;

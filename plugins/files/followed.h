@@ -23,11 +23,12 @@ struct followed {
     char *folder; /* owned: where it was found, links resolved; NULL = not known */
     dev_t device;
     ino_t inode;
-    int descriptor;  /* owned */
-    uint64_t offset; /* where the line begins that is read next */
-    uint64_t number; /* lines before it */
-    uint64_t size;   /* of the file, at the last check */
-    uint64_t tried;  /* the size up to which it was read: there may be half a line at its end */
+    int descriptor;   /* owned */
+    uint64_t offset;  /* where the line begins that is read next */
+    uint64_t number;  /* lines before it */
+    uint64_t scanned; /* no line ends between `offset` and here, if it is more */
+    uint64_t size;    /* of the file, at the last check */
+    uint64_t tried;   /* the size up to which it was read: there may be half a line at its end */
     struct timespec changed;  /* at the last check */
     struct fingerprint print; /* of what was read, or of the first bytes before that */
     struct bookmark_entry
@@ -37,6 +38,7 @@ struct followed {
     uint64_t quiet_ms;              /* when it was seen to be gone, or grew after that */
     struct sent_line *first, *last; /* its lines that are not settled, in order */
     struct followed *next;
+    struct followed *next_in_bucket; /* of the follower's index */
 };
 
 /* A line that is not settled. It has a copy, so that it can be sent again. */

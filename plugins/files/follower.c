@@ -12,12 +12,65 @@
 #include "reader.h"
 
 #define EXIT_INCOMPLETE 1
+#define BUCKETS_MIN 64u
 /* In the place of an errno: the host writes the file. */
 #define IS_OWN (-1)
 
 void follower_init(struct follower *follower, const struct follower_rules *rules)
 {
     *follower = (struct follower){ .rules = *rules };
+}
+
+/* --- the files -------------------------------------------------------------------------------- */
+
+static struct followed **bucket_of(const struct follower *follower, ino_t inode)
+{
+    return &follower->buckets[(uint64_t)inode & (follower->bucket_count - 1)];
+}
+
+struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode)
+{
+    struct followed *file = follower->buckets ? *bucket_of(follower, inode) : NULL;
+
+    while (file && (file->inode != inode || file->device != device))
+        file = file->next_in_bucket;
+    return file;
+}
+
+static void put_in_index(struct follower *follower, struct followed *file)
+{
+    struct followed **bucket = bucket_of(follower, file->inode);
+
+    file->next_in_bucket = *bucket;
+    *bucket = file;
+}
+
+static void take_from_index(struct follower *follower, struct followed *file)
+{
+    struct followed **link = bucket_of(follower, file->inode);
+
+    while (*link != file)
+        link = &(*link)->next_in_bucket;
+    *link = file->next_in_bucket;
+}
+
+/* Keeps at least as many buckets as there are files. */
+static bool grow_index(struct follower *follower)
+{
+    uint32_t count = follower->bucket_count ? follower->bucket_count * 2 : BUCKETS_MIN;
+    struct followed **buckets;
+
+    if (follower->count < follower->bucket_count)
+        return true;
+    buckets = calloc(count, sizeof(struct followed *));
+    if (!buckets)
+        return follower->buckets != NULL;
+    free(follower->buckets);
+    follower->buckets = buckets;
+    follower->bucket_count = count;
+    for (struct followed *file = follower->first; file; file = file->next)
+        put_in_index(follower, file);
+    return true;
 }
 
 void follower_clear(struct follower *follower)
@@ -28,30 +81,30 @@ void follower_clear(struct follower *follower)
         follower->first = file->next;
         followed_destroy(file);
     }
+    free(follower->buckets);
+    follower->buckets = NULL;
+    follower->bucket_count = follower->count = 0;
+    follower->last = NULL;
     follower->chosen = NULL;
     follower_forget_missing(follower);
 }
 
 void follower_add(struct follower *follower, struct followed *file)
 {
-    struct followed **link = &follower->first;
+    struct followed **link = follower->last ? follower->last : &follower->first;
 
+    if (!grow_index(follower)) {
+        followed_destroy(file);
+        return;
+    }
     follower->changed = true;
-    while (*link)
-        link = &(*link)->next;
     *link = file;
+    follower->last = &file->next;
+    follower->count++;
+    put_in_index(follower, file);
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */
-
-struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode)
-{
-    struct followed *file = follower->first;
-
-    while (file && (file->inode != inode || file->device != device))
-        file = file->next;
-    return file;
-}
 
 /* True when the log has it. When memory is out, the file is logged again. */
 static bool is_logged(struct follower *follower, const struct stat *about, int error)
@@ -175,18 +228,34 @@ static bool is_own(struct weir_self *self, struct follower *follower, const char
     return true;
 }
 
+/* A file of /proc: its end is not where its size says. */
+static bool has_no_size(const struct followed *file)
+{
+    struct stat about;
+    char byte;
+
+    return file->size == 0 && pread(file->descriptor, &byte, 1, 0) == 1 &&
+           fstat(file->descriptor, &about) == 0 && about.st_size == 0;
+}
+
 static void follow_new(struct weir_self *self, struct follower *follower, const char *path,
                        const struct stat *about)
 {
     struct followed *file = followed_open(path, path);
 
     if (!file) {
+        follower->is_short = errno == EMFILE || errno == ENFILE;
         if (errno != ENOENT)
             log_unreadable(self, follower, path, about, errno);
         return;
     }
     if (file->inode != about->st_ino || file->device != about->st_dev) {
         followed_destroy(file); /* just renamed: the next check finds it */
+        return;
+    }
+    if (has_no_size(file)) {
+        followed_destroy(file);
+        log_unreadable(self, follower, path, about, ENOTSUP);
         return;
     }
     if (!follower_claim(follower, file) && follower->rules.from_end)
@@ -203,7 +272,8 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
 
     if (file)
         has_new_name(follower, file, path);
-    else if (!is_excluded(follower, path) && !is_own(self, follower, glob, path, about))
+    else if (!follower->is_short && !is_excluded(follower, path) &&
+             !is_own(self, follower, glob, path, about))
         follow_new(self, follower, path, about);
 }
 
@@ -252,6 +322,7 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
             log_no_match(self, follower, pattern);
         globfree(&found);
     }
+    follower->is_short = false;
     follower->rules.from_end = false;
     follower->has_looked = true;
     forget_unreadable(follower, false);
@@ -317,6 +388,10 @@ static void drop_finished(struct follower *follower)
 
         if (is_finished(follower, file)) {
             *link = file->next;
+            if (follower->last == &file->next)
+                follower->last = link == &follower->first ? NULL : link;
+            take_from_index(follower, file);
+            follower->count--;
             follower->changed = true;
             if (follower->chosen == file)
                 follower->chosen = NULL;
@@ -325,6 +400,15 @@ static void drop_finished(struct follower *follower)
             link = &file->next;
         }
     }
+}
+
+static uint32_t count_former(const struct follower *follower)
+{
+    uint32_t count = 0;
+
+    for (const struct followed *file = follower->first; file; file = file->next)
+        count += file->is_gone || file->former;
+    return count;
 }
 
 bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms)
@@ -337,6 +421,7 @@ bool follower_look(struct weir_self *self, struct follower *follower, uint64_t n
         look_at_file(self, follower, file);
     look_for_files(self, follower); /* a renamed file may match under its new name */
     drop_finished(follower);
+    follower->former = count_former(follower);
     return follower->changed;
 }
 
@@ -358,6 +443,8 @@ static bool had_name(const struct followed *file, const char *name)
 /* True when an older file of the same name has more. */
 static bool has_older(const struct follower *follower, const struct followed *file)
 {
+    if (follower->former == 0)
+        return false;
     for (const struct followed *older = follower->first; older != file; older = older->next) {
         if (followed_has_more(older) && had_name(older, file->path))
             return true;
@@ -386,11 +473,7 @@ struct followed *follower_choose(struct follower *follower)
 
 uint32_t follower_count(const struct follower *follower)
 {
-    uint32_t count = 0;
-
-    for (const struct followed *file = follower->first; file; file = file->next)
-        count++;
-    return count;
+    return follower->count;
 }
 
 uint64_t follower_behind(const struct follower *follower)

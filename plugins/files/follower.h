@@ -46,15 +46,21 @@ struct missing {
 };
 
 struct follower {
-    struct follower_rules rules;   /* `from_end` only until the first check; else const */
-    bool has_looked;               /* the first check is over */
-    bool stops;                    /* a file has changed, and `on_change` says so */
-    struct followed *first;        /* owned; an older file of one name is before a newer one */
+    struct follower_rules rules; /* `from_end` only until the first check; else const */
+    bool has_looked;             /* the first check is over */
+    bool stops;                  /* a file has changed, and `on_change` says so */
+    struct followed *first;      /* owned; an older file of one name is before a newer one */
+    struct followed **last;      /* the end of that list; NULL = it is empty */
+    struct followed **buckets;   /* owned; by inode, a power of two of them */
+    uint32_t bucket_count;
+    uint32_t count;                /* files */
+    uint32_t former;               /* of these: that had another name at the last check */
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
     struct missing *missing;       /* owned, in the order of the bookmark */
     struct own own;                /* of this check */
     uint64_t now_ms;               /* of the last check */
+    bool is_short;                 /* this check has no descriptor for another file */
     bool changed;                  /* other files than before the last check */
     uint64_t rotations;
     uint64_t truncations;
@@ -75,7 +81,7 @@ bool follower_is_ending(const struct follower *follower, const struct followed *
 
 /* NULL: it is not followed. */
 struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode);
-/* Follows this one, too. Takes it. */
+/* Follows this one, too. Takes it; without memory the file is closed, and found again later. */
 void follower_add(struct follower *follower, struct followed *file);
 const char *follower_change_word(enum on_change on_change);
 

@@ -62,40 +62,45 @@ int reader_open(struct reader *reader, const char *path)
     return -1;
 }
 
+static int seek(struct reader *reader, uint64_t offset)
+{
+    if (lseek(reader->descriptor, (off_t)offset, SEEK_SET) >= 0)
+        return 0;
+    reader->error = errno;
+    reader_close(reader);
+    return -1;
+}
+
 int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number)
 {
     if (reader_open(reader, path) < 0)
         return -1;
-    if (lseek(reader->descriptor, (off_t)offset, SEEK_SET) < 0) {
-        reader->error = errno;
-        reader_close(reader);
-        return -1;
-    }
     reader->offset = offset;
     reader->number = number;
-    return 0;
+    return seek(reader, offset);
 }
 
-int reader_follow(struct reader *reader, int descriptor, uint64_t offset, uint64_t number,
-                  bool follows)
+int reader_follow(struct reader *reader, int descriptor, const struct reader_from *from)
 {
     reader_close(reader);
     start_over(reader);
-    if (lseek(descriptor, (off_t)offset, SEEK_SET) < 0) {
-        reader->error = errno;
-        (void)close(descriptor);
-        return -1;
-    }
     reader->descriptor = descriptor;
-    reader->offset = offset;
-    reader->number = number;
-    reader->follows = follows;
-    return 0;
+    reader->skipping = from->scanned > from->offset;
+    reader->skip_from = from->offset;
+    reader->offset = reader->skipping ? from->scanned : from->offset;
+    reader->number = from->number;
+    reader->follows = from->follows;
+    return seek(reader, reader->offset);
 }
 
 uint64_t reader_place(const struct reader *reader)
 {
     return reader->skipping ? reader->skip_from : reader->offset;
+}
+
+uint64_t reader_scanned(const struct reader *reader)
+{
+    return reader->offset + (reader->scanned - reader->begin);
 }
 
 /* Moves past `size` bytes and, if there is one, the line end after them. */
@@ -116,11 +121,22 @@ static void begin_skipping(struct reader *reader)
     consume(reader, reader->end - reader->begin, false);
 }
 
+/* The line that was looked through is not too long: now it is read. */
+static enum reader_step go_back(struct reader *reader)
+{
+    reader->begin = reader->scanned = reader->end = 0;
+    reader->offset = reader->skip_from;
+    reader->skipping = reader->at_end = false;
+    return seek(reader, reader->offset) < 0 ? READER_FAILED : READER_AGAIN;
+}
+
 static enum reader_step end_skipping(struct reader *reader, size_t size, bool with_end,
                                      struct reader_line *out_line)
 {
     uint64_t from = reader->skipping ? reader->skip_from : reader->offset;
 
+    if (reader->offset + size - from <= reader->line_max)
+        return go_back(reader);
     consume(reader, size, with_end);
     reader->skipping = false;
     *out_line = (struct reader_line){ .number = ++reader->number, .offset = from };
@@ -174,11 +190,25 @@ static void compact(struct reader *reader)
     reader->end = rest;
 }
 
+/* Holes have no line end. Without SEEK_DATA they are read. */
+static void pass_hole(struct reader *reader)
+{
+    off_t data = lseek(reader->descriptor, (off_t)reader->offset, SEEK_DATA);
+
+    if (data < 0 && errno == ENXIO) /* none up to the end */
+        data = lseek(reader->descriptor, 0, SEEK_END);
+    if (data > (off_t)reader->offset)
+        reader->offset = (uint64_t)data;
+    (void)lseek(reader->descriptor, (off_t)reader->offset, SEEK_SET);
+}
+
 static enum reader_step fill(struct reader *reader)
 {
     ssize_t got;
 
     compact(reader);
+    if (reader->skipping && reader->end == 0)
+        pass_hole(reader);
     do
         got = read(reader->descriptor, reader->buffer + reader->end, reader->chunk);
     while (got < 0 && errno == EINTR);

@@ -40,9 +40,9 @@ struct reader {
     size_t end;         /* of the bytes that have been read */
     uint64_t offset;    /* of `begin` in the file */
     uint64_t number;    /* lines before `begin` */
-    uint64_t skip_from; /* where the line that is being skipped begins */
-    bool skipping;
-    bool at_end; /* everything has been read */
+    uint64_t skip_from; /* where the line begins whose end is looked for */
+    bool skipping;      /* its bytes are not kept: it is too long, or was looked through before */
+    bool at_end;        /* everything has been read */
     bool
         follows; /* the file may grow: END leaves a last line without an end, and is not the last */
 };
@@ -62,12 +62,20 @@ int reader_why_not(const struct stat *about);
 int reader_open(struct reader *reader, const char *path);
 /* Goes on at a line that begins at `offset` with `number` lines before it. As reader_open. */
 int reader_open_at(struct reader *reader, const char *path, uint64_t offset, uint64_t number);
-/* As reader_open_at, for a file that is open and may grow. Takes the descriptor. With `follows` =
- * false the rest of the file is read to its end. */
-int reader_follow(struct reader *reader, int descriptor, uint64_t offset, uint64_t number,
-                  bool follows);
+/* Where a file is read on. */
+struct reader_from {
+    uint64_t offset;  /* a line begins there */
+    uint64_t number;  /* lines before it */
+    uint64_t scanned; /* no line ends between `offset` and here; at most `offset` = not known */
+    bool follows;     /* the file may grow; else its rest is read to its end */
+};
+
+/* As reader_open_at, for a file that is open. Takes the descriptor. */
+int reader_follow(struct reader *reader, int descriptor, const struct reader_from *from);
 /* Where the line begins that comes next; `number` lines are before it. */
 uint64_t reader_place(const struct reader *reader);
+/* No line ends between reader_place and here. */
+uint64_t reader_scanned(const struct reader *reader);
 /* Legal when none is open. */
 void reader_close(struct reader *reader);
 

@@ -19,6 +19,7 @@
 #define CHUNK_SIZE ((size_t)64 * 1024)
 /* Lines of one file before it is the turn of another one. */
 #define TURN_LINES 1024u
+#define STEPS_MAX 256u /* reads without a line in one call: then a stop may take effect */
 /* Before another try after a failure that the line is not to blame for. */
 #define AGAIN_MS 1000u
 #define EXIT_INCOMPLETE 1
@@ -30,6 +31,7 @@ struct tail {
     struct reader reader;
     struct followed *reading; /* the file that the reader has; NULL = none */
     uint32_t turn_lines;      /* that it has read in this turn */
+    uint32_t steps;           /* of this call, at most STEPS_MAX */
     struct sent_line *line;   /* owned: read, and not accepted yet; NULL = none */
 
     uint32_t count;     /* lines that are not settled */
@@ -56,6 +58,7 @@ static void put_down(struct tail *state)
 {
     if (state->reading) {
         state->reading->offset = reader_place(&state->reader);
+        state->reading->scanned = reader_scanned(&state->reader);
         state->reading->number = state->reader.number;
     }
     state->reading = NULL;
@@ -231,8 +234,13 @@ static bool pick_up(struct tail *state)
         (void)followed_note(file); /* before its lines, so that they are of the same content */
     descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
     if (descriptor < 0 ||
-        reader_follow(&state->reader, descriptor, file->offset, file->number,
-                      !state->settings->ends && !follower_is_ending(&state->follower, file)) < 0)
+        reader_follow(
+            &state->reader, descriptor,
+            &(struct reader_from){ .offset = file->offset,
+                                   .number = file->number,
+                                   .scanned = file->scanned,
+                                   .follows = !state->settings->ends &&
+                                              !follower_is_ending(&state->follower, file) }) < 0)
         return false;
     state->reading = file;
     state->turn_lines = 0;
@@ -277,19 +285,19 @@ static void end_file(struct weir_self *self, struct tail *state)
     put_down(state);
 }
 
-/* Reads until `line` is one, or nothing is left for now (false). WEIR_ENOMEM: false, too. */
+/* Reads until `line` is one, nothing is left for now, or this call has read enough: false. */
 static bool read_line(struct weir_self *self, struct tail *state)
 {
     struct reader_line line;
 
-    while (!state->line) {
+    while (!state->line && state->steps < STEPS_MAX) {
         if (!state->reading && !pick_up(state))
             return false;
         switch (reader_next(&state->reader, &line)) {
         case READER_LINE:
             state->line = copy_line(state->reading, &line);
             if (!state->line) { /* read again, later */
-                state->reading->offset = line.offset;
+                state->reading->offset = state->reading->scanned = line.offset;
                 state->reading->number = line.number - 1;
                 reader_close(&state->reader);
                 state->reading = NULL;
@@ -301,14 +309,18 @@ static bool read_line(struct weir_self *self, struct tail *state)
             log_too_long(self, state, &line);
             break;
         case READER_AGAIN:
+            state->steps++;
             break;
         case READER_END:
         case READER_FAILED:
+            state->steps++;
             end_file(self, state);
             break;
         }
     }
-    return true;
+    if (!state->line && !state->settings->ends)
+        put_down(state);
+    return state->line != NULL;
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -404,13 +416,14 @@ static int send_lines(struct weir_self *self, struct tail *state, uint32_t credi
 {
     int status = send_again(self, state, &credit);
 
+    state->steps = 0;
     while (status == 0 && credit > 0 && has_room(state) && read_line(self, state)) {
         status = send_new(self, state);
         credit--;
     }
     if (status != 0)
         return status;
-    return credit == 0 ? WEIR_EFULL : 0;
+    return credit == 0 || state->steps == STEPS_MAX ? WEIR_EFULL : 0;
 }
 
 static void wake_up(struct weir_self *self, void *memory, void *context)
@@ -439,7 +452,7 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
         put_down(state);
         /* The first check is saved, also without a file: it is the start that `from` means. */
         state->changed |= follower_look(self, &state->follower, now) || state->looked_ms == 0;
-        state->looked_ms = now;
+        state->looked_ms = weir_now_ms(self); /* a check may take longer than `poll` */
         if (state->follower.stops)
             return WEIR_EREJECTED;
     }

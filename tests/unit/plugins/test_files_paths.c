@@ -47,7 +47,6 @@ static void test_position_among_the_files_is_a_mistake(void)
     expect("paths: ['*']", NULL);
 }
 
-/* promise B21 */
 static void test_position_among_the_files_by_another_spelling_is_a_mistake(void)
 {
     static const char *const folders[] = { "log", "./log", ".//log/.", "linked", "linked/../log" };
@@ -146,7 +145,6 @@ static void test_excluded_file_of_the_position_is_left(void)
 
 /* --- files that this process writes ----------------------------------------------------------- */
 
-/* promise B21 */
 static void test_file_that_the_process_writes_is_left_out(void)
 {
     struct fixture f;
@@ -171,7 +169,7 @@ static void test_file_that_the_process_writes_is_left_out(void)
     fixture_finish(&f);
 }
 
-/* The check sees no link behind a wildcard. promise B21 */
+/* The check sees no link behind a wildcard. */
 static void test_own_position_behind_a_wildcard_is_left_out(void)
 {
     struct fixture f;
