@@ -14,8 +14,7 @@
 #include <time.h>
 
 #include "bookmark.h"
-
-struct sent_line;
+#include "sent_line.h"
 
 struct followed {
     char *path;   /* owned: its name when it was found */
@@ -39,19 +38,6 @@ struct followed {
     struct sent_line *first, *last; /* its lines that are not settled, in order */
     struct followed *next;
     struct followed *next_in_bucket; /* of the follower's index */
-};
-
-/* A line that is not settled. It has a copy, so that it can be sent again. */
-struct sent_line {
-    struct followed *file; /* NULL: the file was truncated since */
-    struct sent_line *before, *after;
-    uint64_t offset;
-    uint64_t number;   /* from 1 */
-    uint64_t again_ms; /* when it is sent again; 0 = on its way, or the position stops at it */
-    uint16_t attempt;
-    size_t name_size; /* the path it came from, and a NUL, are the first bytes of `text` */
-    size_t size;
-    char text[];
 };
 
 /* Takes the descriptor. Returns owned; NULL when memory is out, or it is no regular file: the

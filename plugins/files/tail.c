@@ -12,6 +12,7 @@
 #include "follower.h"
 #include "paths.h"
 #include "reader.h"
+#include "sent_line.h"
 
 #define OUTPUT_OUT 0u
 
@@ -247,24 +248,6 @@ static bool pick_up(struct tail *state)
     return true;
 }
 
-static struct sent_line *copy_line(const struct followed *file, const struct reader_line *line)
-{
-    size_t name_size = strlen(file->path) + 1;
-    struct sent_line *copy = calloc(1, sizeof *copy + name_size + line->size);
-
-    if (!copy)
-        return NULL;
-    copy->offset = line->offset;
-    copy->number = line->number;
-    copy->attempt = 1;
-    copy->name_size = name_size;
-    copy->size = line->size;
-    memcpy(copy->text, file->path, name_size);
-    if (line->size > 0)
-        memcpy(copy->text + name_size, line->text, line->size);
-    return copy;
-}
-
 static void log_too_long(struct weir_self *self, struct tail *state, const struct reader_line *line)
 {
     state->too_long++;
@@ -295,7 +278,7 @@ static bool read_line(struct weir_self *self, struct tail *state)
             return false;
         switch (reader_next(&state->reader, &line)) {
         case READER_LINE:
-            state->line = copy_line(state->reading, &line);
+            state->line = sent_line_create(state->reading, &line);
             if (!state->line) { /* read again, later */
                 state->reading->offset = state->reading->scanned = line.offset;
                 state->reading->number = line.number - 1;
@@ -325,30 +308,10 @@ static bool read_line(struct weir_self *self, struct tail *state)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static struct weir_message *make_message(struct weir_self *self, const struct tail *state,
-                                         const struct sent_line *line)
-{
-    size_t size = sizeof(struct files_line) + line->name_size + line->size + 1;
-    struct weir_message *message = weir_message_new(self, state->tag, size);
-    struct files_line *head;
-
-    if (!message)
-        return NULL;
-    message->key = weir_key(line->text, line->name_size - 1);
-    message->attempt = line->attempt;
-    head = message->data;
-    head->name_size = (uint32_t)(line->name_size - 1);
-    head->line_size = (uint32_t)line->size;
-    head->number = line->number;
-    head->offset = line->offset;
-    memcpy(head + 1, line->text, line->name_size + line->size);
-    return message;
-}
-
 static int send(struct weir_self *self, struct tail *state, const struct sent_line *line,
                 uint32_t token)
 {
-    struct weir_message *message = make_message(self, state, line);
+    struct weir_message *message = sent_line_message(self, line, state->tag);
     int status = message ? weir_set_origin(self, message, token) : WEIR_ENOMEM;
 
     if (status == 0)
