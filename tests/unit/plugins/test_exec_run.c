@@ -165,89 +165,6 @@ static void test_output_without_room_waits_and_nothing_runs_twice(void)
     finish(kit);
 }
 
-/* --- the environment of a command ------------------------------------------------------------- */
-
-static void test_variables_describe_the_message(void)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
-
-    weir_kit_place(kit, 3, 0);
-    CU_ASSERT_EQUAL_FATAL(
-        weir_kit_open_args(kit,
-                           "shell: true\n"
-                           "command: ['echo $A $WEIR_INDEX $WEIR_ATTEMPT $WEIR_TAG \"$HOME\"']\n"
-                           "environment: {A: own, HOME: here}"),
-        0);
-    give(kit, "");
-    expect_output(kit, 0, "own 3 1 text/1 here\n");
-    finish(kit);
-}
-
-static void test_without_inherit_a_command_has_its_own_variables_only(void)
-{
-    struct weir_kit *kit = worker("command: [env]\ninherit: false\nenvironment: {A: 'b c'}");
-
-    give(kit, "");
-    expect_output(kit, 0, "A=b c\nWEIR_INDEX=0\nWEIR_ATTEMPT=1\nWEIR_KEY=0\nWEIR_TAG=text/1\n");
-    finish(kit);
-}
-
-static void test_command_has_three_descriptors_and_no_others(void)
-{
-    int open_here = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
-    struct weir_kit *kit = worker("command: [ls, /proc/self/fd]");
-
-    give(kit, "");
-    expect_output(kit, 0, "0\n1\n2\n3\n"); /* 3 is the folder itself */
-    (void)close(open_here);
-    finish(kit);
-}
-
-static void test_command_has_default_signals(void)
-{
-    struct weir_kit *kit = worker("command: [grep, -E, '^Sig(Blk|Ign)', /proc/self/status]");
-    sigset_t term;
-
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    CU_ASSERT_EQUAL_FATAL(sigprocmask(SIG_BLOCK, &term, NULL), 0);
-    CU_ASSERT_NOT_EQUAL_FATAL(signal(SIGHUP, SIG_IGN), SIG_ERR);
-    give(kit, "");
-    (void)signal(SIGHUP, SIG_DFL);
-    (void)sigprocmask(SIG_UNBLOCK, &term, NULL);
-    expect_output(kit, 0, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
-    finish(kit);
-}
-
-static void test_directory_is_where_a_command_runs(void)
-{
-    struct weir_kit *kit = worker("command: [pwd]\ndirectory: /");
-
-    give(kit, "");
-    expect_output(kit, 0, "/\n");
-    finish(kit);
-}
-
-static void test_limits_are_those_of_the_command(void)
-{
-    struct weir_kit *kit = worker(
-        "command: [grep, -E, '^Max (cpu|file size|open|address)', /proc/self/limits]\n"
-        "cpu: 1500ms\nfile_size: 4096\nfiles: 20\nmemory: 1GiB");
-    const struct weir_message *message;
-    char text[1024] = "";
-
-    give(kit, "");
-    message = weir_kit_emitted(kit, 0, 0);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    CU_ASSERT_TRUE_FATAL(message->size < sizeof text);
-    memcpy(text, message->data, message->size);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Max cpu time              2                    3 "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Max file size             4096                 4096 "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Max open files            20                   20 "));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "Max address space         1073741824 "));
-    finish(kit);
-}
-
 /* --- ends ------------------------------------------------------------------------------------- */
 
 static void test_exit_code_becomes_the_verdict(void)
@@ -535,12 +452,6 @@ int main(void)
         { "key", test_key_of_the_message_goes_on_with_the_output },
         { "request", test_request_gets_the_output_as_its_reply },
         { "output without room", test_output_without_room_waits_and_nothing_runs_twice },
-        { "variables", test_variables_describe_the_message },
-        { "inherit: false", test_without_inherit_a_command_has_its_own_variables_only },
-        { "descriptors", test_command_has_three_descriptors_and_no_others },
-        { "signals", test_command_has_default_signals },
-        { "directory", test_directory_is_where_a_command_runs },
-        { "limits", test_limits_are_those_of_the_command },
         { "exit codes", test_exit_code_becomes_the_verdict },
         { "output of a failed command", test_output_of_a_failed_command_is_dropped },
         { "signal", test_signal_rejects_or_retries },
