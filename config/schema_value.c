@@ -139,7 +139,7 @@ static void write_default(struct json *json, const struct weir_option *row)
     const char *text = row->fallback;
     uint64_t value;
 
-    if (row->kind == WEIR_LIST)
+    if (row->kind == WEIR_LIST && !option_is_choice(row, text))
         write_default_list(json, text);
     else if (row->kind == WEIR_F64)
         write_default_number(json, text);
@@ -277,11 +277,23 @@ static void write_several(struct json *json, const struct weir_option *row)
         json_unsigned(json, list ? "maxItems" : "maxProperties", (uint64_t)row->max);
 }
 
+static void write_list_or_choices(struct json *json, const struct weir_option *row)
+{
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    write_several(json, row);
+    json_end(json);
+    write_choices(json, row);
+    json_end(json);
+}
+
 void schema_value_write(struct json *json, const struct weir_option *row)
 {
     json_begin_object(json, row->name);
     schema_value_annotate(json, row);
-    if (row->kind == WEIR_LIST || row->kind == WEIR_MAP)
+    if (row->kind == WEIR_LIST && row->choices)
+        write_list_or_choices(json, row);
+    else if (row->kind == WEIR_LIST || row->kind == WEIR_MAP)
         write_several(json, row);
     else
         write_any_of(json, row);

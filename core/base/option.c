@@ -214,7 +214,8 @@ static int unknown_choice(const struct filling *filling)
     }
     format_choices(row, choices, sizeof choices);
     report_add(filling->report, &filling->value->mark, filling->path,
-               "must be one of %s; got %s%s%s%s", choices,
+               "must be %sone of %s; got %s%s%s%s",
+               row->kind == WEIR_LIST ? "a list of texts, or " : "", choices,
                filling->value->shape == OPTION_NONE ? "nothing" : got(filling, text, sizeof text),
                best ? ", did you mean \"" : "", best ? best : "", best ? "\"?" : "");
     return WEIR_EINVALID;
@@ -250,27 +251,36 @@ static int check_count(const struct filling *filling)
     return WEIR_EINVALID;
 }
 
-static int fill_list(const struct filling *filling)
+static int store_list(const struct filling *filling, const struct option_text *texts, size_t count)
 {
-    const struct option_value *value = filling->value;
-    struct weir_list list = { NULL, value->count };
-    const char **items;
+    struct weir_list list = { NULL, count };
+    const char **items = text_store_take_array(filling->store, count, sizeof *items);
 
-    if (value->shape != OPTION_LIST)
-        return wrong_kind(filling);
-    if (check_count(filling) != WEIR_OK)
-        return WEIR_EINVALID;
-    items = text_store_take_array(filling->store, value->count, sizeof *items);
     if (!items)
         return WEIR_ENOMEM;
-    for (size_t i = 0; i < value->count; i++) {
-        items[i] = text_store_copy(filling->store, value->items[i].text);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = text_store_copy(filling->store, texts[i].text);
         if (!items[i])
             return WEIR_ENOMEM;
     }
     list.items = items;
     memcpy(filling->field, &list, sizeof list);
     return WEIR_OK;
+}
+
+/* A word that stands alone is the only text of the list; bounds are those of a list that is
+ * written. */
+static int fill_list(const struct filling *filling)
+{
+    const struct option_value *value = filling->value;
+
+    if (value->shape == OPTION_SCALAR && option_is_choice(filling->row, value->scalar.text))
+        return store_list(filling, &value->scalar, 1);
+    if (value->shape != OPTION_LIST)
+        return filling->row->choices ? unknown_choice(filling) : wrong_kind(filling);
+    if (check_count(filling) != WEIR_OK)
+        return WEIR_EINVALID;
+    return store_list(filling, value->items, value->count);
 }
 
 static int fill_map(const struct filling *filling)
@@ -371,7 +381,7 @@ int option_fill_fallback(const struct weir_option *row, const struct mark *mark,
     }
     if (!row->fallback)
         return WEIR_OK;
-    if (row->kind == WEIR_LIST)
+    if (row->kind == WEIR_LIST && !option_is_choice(row, row->fallback))
         return fill_default_list(row, &value, path, store, report, settings);
     value.shape = OPTION_SCALAR;
     value.scalar = (struct option_text){ row->fallback, *mark, false };

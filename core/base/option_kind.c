@@ -38,6 +38,15 @@ const char *option_kind_name(uint32_t kind)
     return found ? found->name : NULL;
 }
 
+bool option_is_choice(const struct weir_option *row, const char *text)
+{
+    for (size_t i = 0; row->choices && row->choices[i]; i++) {
+        if (strcmp(row->choices[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* --- bounds ----------------------------------------------------------------------------------- */
 
 static struct option_number number_from(int64_t value)

@@ -35,6 +35,9 @@ struct option_bounds {
 
 bool option_number_less(struct option_number left, struct option_number right);
 
+/* True when the text is one of the row's choices. */
+bool option_is_choice(const struct weir_option *row, const char *text);
+
 /* True when the row has bounds narrower than its type's. */
 bool option_has_bounds(const struct weir_option *row);
 /* The bounds of the type. */

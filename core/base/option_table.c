@@ -80,8 +80,8 @@ static int check_choices(const struct table_check *check, const struct weir_opti
 {
     if (row->kind == WEIR_ENUM && (!row->choices || !row->choices[0]))
         return refuse(check, row, "an enum needs choices");
-    if (row->kind != WEIR_ENUM && row->choices)
-        return refuse(check, row, "only an enum has choices");
+    if (row->kind != WEIR_ENUM && row->kind != WEIR_LIST && row->choices)
+        return refuse(check, row, "only an enum or a list has choices");
     if (row->kind != WEIR_MAP && row->pools)
         return refuse(check, row, "only a map has pools");
     return WEIR_OK;

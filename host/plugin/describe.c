@@ -99,10 +99,11 @@ void describe_option(char *buffer, size_t size, const struct weir_option *option
 
     line_init(&line, buffer, size);
     line_text(&line, option->pools ? "map to paths of pools" : kind_name(option->kind));
-    if (option->kind == WEIR_ENUM)
-        add_choices(&line, option);
-    else
+    if (option->kind != WEIR_ENUM)
         add_bounds(&line, option);
+    if (option->kind == WEIR_LIST && option->choices)
+        line_text(&line, ", or");
+    add_choices(&line, option);
     if (option->required)
         line_text(&line, ", required");
     else if (option->fallback && !option->secret)

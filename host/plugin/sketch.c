@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/option_kind.h"
 #include "host/plugin/describe.h"
 
 #define KIND_SIZE 256 /* of an option's kind with its choices */
@@ -77,7 +78,7 @@ static void write_example(FILE *out, const struct weir_option *option, const cha
 
 static void write_default(FILE *out, const struct weir_option *option)
 {
-    if (option->kind == WEIR_LIST)
+    if (option->kind == WEIR_LIST && !option_is_choice(option, option->fallback))
         fprintf(out, "[%s]", option->fallback);
     else if (option->kind == WEIR_STRING)
         write_text(out, option->fallback);

@@ -57,14 +57,17 @@ struct weir_map {
  * table. In C++ (the rows below need C++20) the fields must be given in this order.
  */
 struct weir_option {
-    const char *name;           /* the key in YAML; equal to the name of the field */
-    uint32_t kind;              /* enum weir_option_kind */
-    uint32_t offset;            /* of the field in the settings struct */
-    const char *help;           /* one line, for `weir describe` */
-    const char *fallback;       /* the default, as text; NULL = zero, or required */
-    const char *const *choices; /* WEIR_ENUM: names, ends with NULL */
-    int64_t min;                /* bounds of a number, a size (bytes), a duration (ms), or the */
-    int64_t max;                /* count of a list or map, inclusive; both 0 = what fits the type */
+    const char *name;     /* the key in YAML; equal to the name of the field */
+    uint32_t kind;        /* enum weir_option_kind */
+    uint32_t offset;      /* of the field in the settings struct */
+    const char *help;     /* one line, for `weir describe` */
+    const char *fallback; /* the default, as text; NULL = zero, or required */
+    const char *const
+        *choices; /* WEIR_ENUM: names, ends with NULL. Since 1.1, of a WEIR_LIST: words
+                                 * that may stand in place of the list, which is then of that one
+                                 * text. `min` and `max` do not concern them */
+    int64_t min;  /* bounds of a number, a size (bytes), a duration (ms), or the */
+    int64_t max;  /* count of a list or map, inclusive; both 0 = what fits the type */
     bool required;
     bool secret; /* never printed */
     bool live;   /* `reconfigure` can change it, without a new worker */

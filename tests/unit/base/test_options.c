@@ -332,6 +332,62 @@ static void test_texts_of_different_lists_differ(void)
     options_destroy(right);
 }
 
+struct listing {
+    struct weir_list items;
+};
+
+static const char *const words[] = { "true", "none", NULL };
+static const struct weir_option worded[] = {
+    WEIR_OPTION_LIST(struct listing, items, .fallback = "true", .choices = words, .min = 2,
+                     .max = 3),
+    { 0 },
+};
+
+/* The status; the list as text, or the mistake. */
+static int list_of(enum option_shape shape, struct option_text *texts, size_t count, char *text,
+                   size_t size)
+{
+    struct option_place place = { "args", { "t.yaml", 1, 1 } };
+    struct option_value value = { .name = "items", .shape = shape };
+    struct options *options = NULL;
+    struct report report;
+    int status;
+
+    if (shape == OPTION_SCALAR)
+        value.scalar = texts[0];
+    value.items = texts;
+    value.count = shape == OPTION_SCALAR ? 0 : count;
+    report_init(&report);
+    status = options_parse(worded, sizeof(struct listing), &value, shape != OPTION_NONE, &place,
+                           &report, &options);
+    (void)snprintf(text, size, "%s",
+                   status == WEIR_OK ? options_text(options, "items")
+                                     : report.errors.entries[0].reason);
+    options_destroy(options);
+    report_finish(&report);
+    return status;
+}
+
+static void test_word_may_stand_in_place_of_a_list(void)
+{
+    struct option_text texts[] = { { .text = "none" }, { .text = "b" } };
+    struct option_text other[] = { { .text = "nothing" } };
+    char text[160];
+
+    CU_ASSERT_EQUAL(list_of(OPTION_NONE, NULL, 0, text, sizeof text), WEIR_OK);
+    CU_ASSERT_STRING_EQUAL(text, "[true]");
+    CU_ASSERT_EQUAL(list_of(OPTION_SCALAR, texts, 1, text, sizeof text), WEIR_OK);
+    CU_ASSERT_STRING_EQUAL(text, "[none]");
+    CU_ASSERT_EQUAL(list_of(OPTION_LIST, texts, 2, text, sizeof text), WEIR_OK);
+    CU_ASSERT_STRING_EQUAL(text, "[none, b]");
+    CU_ASSERT_EQUAL(list_of(OPTION_LIST, texts, 1, text, sizeof text), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(text, "must have 2..3 items, got 1");
+    CU_ASSERT_EQUAL(list_of(OPTION_SCALAR, other, 1, text, sizeof text), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(text, "must be a list of texts, or one of true, none; got \"nothing\"");
+    CU_ASSERT_EQUAL(list_of(OPTION_MAP, texts, 0, text, sizeof text), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(text, "must be a list of texts, or one of true, none; got a map");
+}
+
 static void test_options_of_another_table_are_gone_or_new(void)
 {
     static const struct weir_option other[] = {
@@ -406,7 +462,7 @@ static void test_wrong_row_is_refused(void)
     expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_ENUM },
                        "option a: an enum needs choices");
     expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_BOOL, .choices = colours },
-                       "option a: only an enum has choices");
+                       "option a: only an enum or a list has choices");
     expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_LIST, .pools = true },
                        "option a: only a map has pools");
 }
@@ -478,6 +534,7 @@ int main(void)
         { "live", test_change_of_live_options_alone_is_live },
         { "changed secret", test_changed_secret_is_seen_and_not_shown },
         { "lists", test_texts_of_different_lists_differ },
+        { "words", test_word_may_stand_in_place_of_a_list },
         { "another table", test_options_of_another_table_are_gone_or_new },
         { "right table", test_right_table_is_accepted },
         { "wrong row", test_wrong_row_is_refused },

@@ -176,6 +176,7 @@ struct odd {
     const char *word;
     const char *token;
     uint32_t level;
+    struct weir_list some;
 };
 
 static const char *const levels[] = { "1", "true", "low", NULL };
@@ -185,6 +186,7 @@ static const struct weir_option odd_options[] = {
                        .help = "with \"quotes\",\na line end and \\"),
     WEIR_OPTION_STRING(struct odd, token, .fallback = "hush", .secret = true),
     WEIR_OPTION_ENUM(struct odd, level, .fallback = "1", .choices = levels),
+    WEIR_OPTION_LIST(struct odd, some, .fallback = "true", .choices = levels, .max = 3),
     { 0 },
 };
 
@@ -230,6 +232,17 @@ static void test_a_secret_default_is_not_in_the_schema(void)
     char *text = written_odd();
 
     CU_ASSERT_PTR_NULL(strstr(text, "hush"));
+    free(text);
+}
+
+static void test_words_stand_beside_a_list(void)
+{
+    char *text = written_odd();
+
+    squeeze(text);
+    CU_ASSERT(holds(text, "\"some\": {\"default\": \"true\",\"anyOf\": [{\"type\": \"array\","
+                          "\"items\": {\"$ref\": \"#/$defs/text\"},\"maxItems\": 3},"
+                          "{\"enum\": [\"1\",1,\"true\",true,\"low\"]}"));
     free(text);
 }
 
@@ -308,6 +321,7 @@ int main(int argument_count, char **arguments)
         { "escapes", test_texts_of_a_plugin_are_escaped },
         { "secrets", test_a_secret_default_is_not_in_the_schema },
         { "choices", test_a_choice_that_looks_like_a_number_may_be_one },
+        { "words beside a list", test_words_stand_beside_a_list },
         { "roles", test_a_source_is_refused_in_a_pool },
         { "requests", test_no_text_of_the_manual_is_taken_for_a_request },
         CU_TEST_INFO_NULL,

@@ -44,6 +44,10 @@ static void test_choices_are_reported(void)
     struct weir_option option = { .kind = WEIR_ENUM, .choices = choices, .fallback = "a" };
 
     CU_ASSERT_STRING_EQUAL(described(&option), "one of a | b, default a");
+    option.kind = WEIR_LIST;
+    CU_ASSERT_STRING_EQUAL(described(&option), "list of texts, or a | b, default a");
+    option.max = 9;
+    CU_ASSERT_STRING_EQUAL(described(&option), "list of texts, 0..9 of them, or a | b, default a");
 }
 
 static void test_long_choices_are_cut_not_overrun(void)
