@@ -17,6 +17,13 @@ void program_check(const struct program_settings *settings, struct weir_report *
         if (name[0] == '\0' || strchr(name, '='))
             weir_report_error(report, "environment", "`%s` is no name of a variable", name);
     }
+    for (size_t i = 0; i < settings->inherit.count; i++) {
+        const char *name = settings->inherit.items[i];
+        const char *problem = variables_problem(name, settings->inherit.count);
+
+        if (problem)
+            weir_report_error(report, "inherit", "`%s` %s", name, problem);
+    }
 }
 
 static struct command_limits limits_of(const struct program_settings *settings)
@@ -100,7 +107,7 @@ int program_open(struct weir_self *self, const struct program_settings *settings
     lifeline_init(&program->lifeline);
     status = find(self, settings, &program->command);
     if (status == 0)
-        status = variables_init(&program->variables, &settings->environment, settings->inherit,
+        status = variables_init(&program->variables, &settings->environment, &settings->inherit,
                                 weir_index(self));
     if (status == 0)
         status = open_lifeline(self, &program->lifeline);

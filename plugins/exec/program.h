@@ -19,7 +19,7 @@ struct program_settings {
     bool shell;
     const char *directory;
     struct weir_map environment;
-    bool inherit;
+    struct weir_list inherit;
     uint64_t cpu;
     uint64_t memory;
     uint64_t file_size;
@@ -36,8 +36,9 @@ struct program_settings {
                            .help = "working directory; default: that of the host"),                \
         WEIR_OPTION_MAP(struct program_settings, environment, .max = 1000,                         \
                         .help = "variables of the environment"),                                   \
-        WEIR_OPTION_BOOL(struct program_settings, inherit, .fallback = "true",                     \
-                         .help = "pass on the variables of the host"),                             \
+        WEIR_OPTION_LIST(struct program_settings, inherit, .fallback = "true",                     \
+                         .choices = variables_words,                                               \
+                         .help = "pass on the variables of the host: all, none, or these"),        \
         WEIR_OPTION_DURATION(struct program_settings, cpu, .fallback = "0s",                       \
                              .help = "limit of CPU time, rounded up to seconds; 0s: none"),        \
         WEIR_OPTION_SIZE(struct program_settings, memory, .fallback = "0",                         \

@@ -1,6 +1,7 @@
 #include "variables.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,68 @@
 #include <weir/status.h>
 
 #define OF_MESSAGE 4u /* index, attempt, key, tag */
+#define ALL "true"
+#define NONE "false"
+
+const char *const variables_words[] = { ALL, NONE, NULL };
+
+/* Of sd_listen_fds(3), sd_notify(3), systemd.exec(5) and systemd.resource-control(5): they name
+ * descriptors, sockets and folders that are for the host alone, or its process. */
+static const char *const of_manager[] = {
+    "CREDENTIALS_DIRECTORY", "FDSTORE",       "JOURNAL_STREAM",
+    "LISTEN_FDNAMES",        "LISTEN_FDS",    "LISTEN_PID",
+    "LISTEN_PIDFDID",        "MAINPID",       "MEMORY_PRESSURE_WATCH",
+    "MEMORY_PRESSURE_WRITE", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID",
+    "WATCHDOG_PID",          "WATCHDOG_USEC",
+};
+
+/* --- which are inherited ---------------------------------------------------------------------- */
+
+/* `item` is NAME=VALUE, or a name. */
+static bool is_named(const char *item, const char *name)
+{
+    size_t size = strcspn(item, "=");
+
+    return strlen(name) == size && memcmp(item, name, size) == 0;
+}
+
+static bool is_of_manager(const char *item)
+{
+    for (size_t i = 0; i < sizeof of_manager / sizeof *of_manager; i++) {
+        if (is_named(item, of_manager[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_word(const struct weir_list *inherit, const char *word)
+{
+    return inherit->count == 1 && strcmp(inherit->items[0], word) == 0;
+}
+
+const char *variables_problem(const char *name, size_t count)
+{
+    bool is_a_word = strcmp(name, ALL) == 0 || strcmp(name, NONE) == 0;
+
+    if (name[0] == '\0' || strchr(name, '=') || (is_a_word && count > 1))
+        return "is no name of a variable";
+    return is_of_manager(name) ? "is for the host alone" : NULL;
+}
+
+static bool is_inherited(const struct weir_list *inherit, const char *item)
+{
+    if (is_of_manager(item) || is_word(inherit, NONE))
+        return false;
+    if (is_word(inherit, ALL))
+        return true;
+    for (size_t i = 0; i < inherit->count; i++) {
+        if (is_named(item, inherit->items[i]))
+            return true;
+    }
+    return false;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
 
 /* True when `text` sets the same variable as one of the first `count` items. */
 static bool is_set(char *const *items, size_t count, const char *text)
@@ -53,21 +116,21 @@ static size_t add_of_message(struct variables *variables, size_t count)
     return count;
 }
 
-static void add_of_host(struct variables *variables, size_t count)
+static void add_of_host(struct variables *variables, size_t count, const struct weir_list *inherit)
 {
     size_t own = count;
 
     for (char **item = environ; item && *item; item++) {
-        if (!is_set(variables->items, own, *item))
+        if (!is_set(variables->items, own, *item) && is_inherited(inherit, *item))
             variables->items[count++] = *item;
     }
 }
 
-int variables_init(struct variables *variables, const struct weir_map *map, bool inherit,
-                   uint32_t index)
+int variables_init(struct variables *variables, const struct weir_map *map,
+                   const struct weir_list *inherit, uint32_t index)
 {
     static const struct weir_message nothing = { .attempt = 0 };
-    size_t count = map->count + OF_MESSAGE + (inherit ? count_of_host() : 0);
+    size_t count = map->count + OF_MESSAGE + count_of_host();
 
     *variables = (struct variables){ .items = calloc(count + 1, sizeof(char *)) };
     variables->owned = calloc(map->count + 1, sizeof(char *));
@@ -78,8 +141,7 @@ int variables_init(struct variables *variables, const struct weir_map *map, bool
     (void)snprintf(variables->index, sizeof variables->index, "WEIR_INDEX=%" PRIu32, index);
     variables_set(variables, &nothing);
     count = add_of_message(variables, map->count);
-    if (inherit)
-        add_of_host(variables, count);
+    add_of_host(variables, count, inherit);
     return 0;
 }
 

@@ -7,7 +7,6 @@
 #ifndef VARIABLES_H
 #define VARIABLES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,12 +27,19 @@ struct variables {
     char tag[VARIABLES_TAG_SIZE];
 };
 
+/* `true` and `false`: they may stand in place of a list of inherited variables. Ends with NULL. */
+extern const char *const variables_words[];
+
+/* Why `name`, one of `count` inherited ones, cannot be inherited; NULL when it can. Static. */
+const char *variables_problem(const char *name, size_t count);
+
 /*
- * The variables of `map`, then WEIR_INDEX, WEIR_ATTEMPT, WEIR_KEY and WEIR_TAG, then with `inherit`
- * those of the host that have no such name. WEIR_ENOMEM. Borrows the map.
+ * The variables of `map`, then WEIR_INDEX, WEIR_ATTEMPT, WEIR_KEY and WEIR_TAG, then those of the
+ * host that have no such name and are in `inherit`, or all if that is `true`; without those by
+ * which a service manager speaks to the host. WEIR_ENOMEM. Borrows the map.
  */
-int variables_init(struct variables *variables, const struct weir_map *map, bool inherit,
-                   uint32_t index);
+int variables_init(struct variables *variables, const struct weir_map *map,
+                   const struct weir_list *inherit, uint32_t index);
 /* Legal after a failed init, and twice. */
 void variables_finish(struct variables *variables);
 

@@ -58,8 +58,12 @@ as_somebody 'weir describe hello' | grep -F 'hello.pick (worker)'
 
 cp -r examples "$home/examples"
 chown -R somebody: "$home/examples"
-# What their files take from the environment.
-variables="AMQP_PASSWORD=x INTEGRITY_ROOT=/ INTEGRITY_LISTS=/var/lib/dpkg/info/*.md5sums"
+# What their files take from files, and from the environment.
+for name in producer worker; do
+    mkdir -p "/run/credentials/weir@$name.service"
+    echo x >"/run/credentials/weir@$name.service/amqp"
+done
+variables="INTEGRITY_ROOT=/ INTEGRITY_LISTS=/var/lib/dpkg/info/*.md5sums"
 for folder in examples/*/; do
     folder=${folder%/}
     name=$(basename "$folder")

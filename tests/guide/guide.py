@@ -7,7 +7,8 @@ Each ```c and ```yaml block comes behind a line `<!-- from examples/NAME/FILE --
 stand in that file, one below the other. A page with a line `<!-- calls in examples/NAME -->` has
 tables of calls: each function, constant and option in them stands in a C file of that folder. The
 examples are built and run by tests, so what the guide
-shows compiles, and is checked by `weir check`. Prints `file:line: what` for each that does not, and
+shows compiles, and is checked by `weir check`. A `command:` in a page, a README or an example has
+`--` before a payload, which may begin with `-`. Prints `file:line: what` for each that does not, and
 for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
 """
 import re
@@ -17,6 +18,10 @@ from pathlib import Path
 GUIDE = "docs/guide"
 FROM = re.compile(r"<!-- from (examples/\S+) -->")
 CALLS = re.compile(r"<!-- calls in (examples/\S+) -->")
+COMMAND = re.compile(r"command: *\[(.*?)\](?=[,}`\s]|$)")
+PAYLOAD = re.compile(r'"?(\{\}|\$1|\\"\$1)')
+# They know no `--`. `eval` has no options.
+WITHOUT_OPTIONS = {"echo", "eval"}
 NAME = re.compile(r"\b(?:(?:weir|WEIR)_\w+|(?:options|stats)\.\w+)")
 SUFFIX = {"c": (".c", ".h"), "yaml": (".yaml",)}
 
@@ -73,7 +78,30 @@ def unused_calls(root, lines):
                     yield number, f"{name} stands in no C file of {', '.join(folders)}"
 
 
+def is_open(words):
+    """True when the payload, or `$1` of the shell, may be taken for an option."""
+    for at, word in enumerate(words):
+        if PAYLOAD.match(word) and at > 0:
+            return "--" not in words[:at] and words[0] not in WITHOUT_OPTIONS
+    return False
+
+
+def open_commands(root):
+    """(file, line number) of each command whose payload may be taken for an option."""
+    for suffix in ("*.yaml", "*.md"):
+        for path in sorted(found for top in ("docs", "examples", "plugins", "config")
+                           for found in (root / top).rglob(suffix)):
+            for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+                for command in COMMAND.findall(line):
+                    words = re.split(r", *", command)
+                    text = words[0].strip('"').split(" ")
+                    if is_open(text) if "$1" in command else is_open(words):
+                        yield path.relative_to(root), number
+
+
 def mistakes(root):
+    for name, number in open_commands(root):
+        yield f"{name}:{number}: a payload that begins with `-` is an option: put `--` before it"
     folder = root / GUIDE
     index = (folder / "README.md").read_text(encoding="utf-8")
     seen = 0

@@ -87,6 +87,16 @@ class GuideTest(unittest.TestCase):
         self.write("examples/x/y.c", "int y = weir_go(WEIR_GONE);\n")
         self.expect(PAGE + table)
 
+    def test_payload_that_may_be_an_option_is_reported(self):
+        wrong = "a payload that begins with `-` is an option: put `--` before it"
+        for command, found in (
+                ('[ls, "{}"]', [wrong]), ('[ls, -l, "{}.gz", x], timeout: 1s}', [wrong]),
+                ('["gzip -c \\"$1\\" >x", "{}"]', [wrong]), ('[ls, --, "{}"]', []),
+                ('["gzip -c -- \\"$1\\" >x", "{}"]', []), ('[ls, "./{}"]', []),
+                ('[echo, "{}"]', []), ('["eval \\"$1\\"", "{}"]', [])):
+            self.write("examples/x/more.yaml", f"args: {{command: {command}}}\n")
+            self.expect(PAGE, *found)
+
     def test_unlisted_page_is_reported(self):
         self.write("docs/guide/README.md", "nothing\n")
         self.expect(PAGE, "the index does not name it")

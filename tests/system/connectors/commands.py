@@ -36,8 +36,13 @@ def test_example_compresses_files_of_any_name():
         for name, content in contents.items():
             with open(os.path.join(work, "logs", name), "wb") as file:
                 file.write(content)
+        options = {"--help": b"help", "-d": b"decompress", "--": b"end"}
+        for name, content in options.items():
+            with open(os.path.join(work, name), "wb") as file:
+                file.write(content)
         with open(os.path.join(work, "files.txt"), "w", encoding="utf-8") as file:
             file.write("".join(f"logs/{name}\n" for name in [*contents, "missing"]))
+            file.write("".join(f"{name}\n" for name in options))
         shutil.copy(os.path.join(TREE, "examples/commands/compress.yaml"), work)
         ended = run_file(work, "compress.yaml")
         check(ended.returncode == 65, f"exit code {ended.returncode}: {ended.stderr}")
@@ -46,8 +51,11 @@ def test_example_compresses_files_of_any_name():
         for name, content in contents.items():
             with gzip.open(os.path.join(work, "logs", name + ".gz")) as file:
                 check(file.read() == content, f"{name} is not what it was")
-        check(sorted(os.listdir(work)) == ["compress.yaml", "files.txt", "logs"],
-              f"left: {os.listdir(work)}")
+        for name, content in options.items():
+            with gzip.open(os.path.join(work, name + ".gz")) as file:
+                check(file.read() == content, f"{name} is not what it was")
+        check(sorted(os.listdir(work)) == ["--.gz", "--help.gz", "-d.gz", "compress.yaml",
+                                           "files.txt", "logs"], f"left: {os.listdir(work)}")
 
 
 WAITING = """

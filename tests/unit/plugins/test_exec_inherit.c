@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,67 @@ static void test_without_inherit_a_command_has_its_own_variables_only(void)
     give(kit, "");
     expect_output(kit, 0, "A=b c\nWEIR_INDEX=0\nWEIR_ATTEMPT=1\nWEIR_KEY=0\nWEIR_TAG=text/1\n");
     finish(kit);
+}
+
+/* What the variables of the host come to, with this line of the arguments. */
+static void expect_inherited(const char *line, const char *text)
+{
+    char args[512];
+    struct weir_kit *kit;
+
+    (void)snprintf(args, sizeof args,
+                   "shell: true\ncommand: ['env | grep -E \"^(MINE|OTHER|LIST|CRED|NOTIFY|WATCHDOG|"
+                   "FDSTORE|MAINPID|MEMORY_PRES|JOURNAL|SYSTEMD_EX)\" | sort']\n%s",
+                   line);
+    kit = worker(args);
+    give(kit, "");
+    if (text[0])
+        expect_output(kit, 0, text);
+    else
+        CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 0, 0));
+    finish(kit);
+}
+
+static const char *const of_the_manager[] = { "LISTEN_FDS",
+                                              "LISTEN_PID",
+                                              "LISTEN_FDNAMES",
+                                              "LISTEN_PIDFDID",
+                                              "NOTIFY_SOCKET",
+                                              "WATCHDOG_USEC",
+                                              "WATCHDOG_PID",
+                                              "FDSTORE",
+                                              "CREDENTIALS_DIRECTORY",
+                                              "MAINPID",
+                                              "JOURNAL_STREAM",
+                                              "SYSTEMD_EXEC_PID",
+                                              "MEMORY_PRESSURE_WATCH",
+                                              "MEMORY_PRESSURE_WRITE",
+                                              NULL };
+
+static void test_variables_for_the_host_reach_no_command(void)
+{
+    char line[128];
+
+    (void)setenv("MINE", "1", 1);
+    (void)setenv("OTHER", "2", 1);
+    for (size_t i = 0; of_the_manager[i]; i++)
+        (void)setenv(of_the_manager[i], "1", 1);
+    expect_inherited("", "MINE=1\nOTHER=2\n");
+    expect_inherited("inherit: true", "MINE=1\nOTHER=2\n");
+    expect_inherited("inherit: [OTHER, PATH, MISSING]", "OTHER=2\n");
+    expect_inherited("inherit: [MIN, PATH]", "");
+    expect_inherited("inherit: [PATH]\nenvironment: {LISTEN_FDS: '3'}", "LISTEN_FDS=3\n");
+    expect_inherited("environment: {MINE: '3'}", "MINE=3\nOTHER=2\n");
+    for (size_t i = 0; of_the_manager[i]; i++) {
+        struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
+
+        (void)snprintf(line, sizeof line, "command: [env]\ninherit: [%s]", of_the_manager[i]);
+        CU_ASSERT_EQUAL(weir_kit_open_args(kit, line), WEIR_EINVALID);
+        (void)weir_kit_destroy(kit);
+        (void)unsetenv(of_the_manager[i]);
+    }
+    (void)unsetenv("MINE");
+    (void)unsetenv("OTHER");
 }
 
 static void test_command_has_three_descriptors_and_no_others(void)
@@ -104,6 +166,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "variables", test_variables_describe_the_message },
         { "inherit: false", test_without_inherit_a_command_has_its_own_variables_only },
+        { "inherit", test_variables_for_the_host_reach_no_command },
         { "descriptors", test_command_has_three_descriptors_and_no_others },
         { "signals", test_command_has_default_signals },
         { "directory", test_directory_is_where_a_command_runs },
