@@ -3,6 +3,9 @@
 #define OUTPUT_OUT 0u
 /* Bytes of a reason that are dropped at a time. */
 #define REST_SIZE 512u
+/* A message that waits holds back the position of its source. A child that counts wrongly, to -1
+ * say, asks for ages. */
+#define RETRY_MAX_MS (24u * 60 * 60 * 1000)
 
 void pipe_drop_frame(struct weir_self *self, struct pipe *state)
 {
@@ -50,7 +53,8 @@ static void finish_message(struct weir_self *self, struct pipe *state, int verdi
     state->phase = PIPE_READY;
     weir_reason(self, "%s", state->text);
     if (verdict == WEIR_RETRY)
-        weir_retry_after(self, state->frame.number);
+        weir_retry_after(self,
+                         state->frame.number < RETRY_MAX_MS ? state->frame.number : RETRY_MAX_MS);
     pipe_settle(self, state, verdict);
     pipe_arm(self, state);
 }

@@ -191,7 +191,7 @@ static void blame(struct weir_self *self, const struct pipe *state, long long pr
              weir_int("process", process), weir_str("reason", reason),
              weir_str("tag", kept->tag ? kept->tag->name : ""), weir_uint("key", kept->key),
              weir_uint("attempt", kept->attempt), weir_uint("bytes", size),
-             weir_str("payload", sample));
+             weir_str("payload", sample), words_said(&state->peer.words));
 }
 
 /* A child that ends with 0 between two messages has chosen to. It may have been handed the next one
@@ -260,7 +260,7 @@ void pipe_end(struct weir_self *self, struct pipe *state)
         blame(self, state, process, reason);
     else if (failed)
         weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
-                 weir_str("reason", reason));
+                 weir_str("reason", reason), words_said(&state->peer.words));
     if (failed || error != 0)
         fail(self, state, reason);
 }
@@ -279,7 +279,7 @@ bool pipe_ends_early(struct weir_self *self, struct pipe *state)
     (void)peer_finish(self, &state->peer);
     write_reason(state, reason, sizeof reason);
     weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
-             weir_str("reason", reason));
+             weir_str("reason", reason), words_said(&state->peer.words));
     weir_reason(self, "%s", reason);
     return true;
 }

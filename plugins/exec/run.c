@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #define BRIEF_MS 2
 /* Fits into every pipe, so that a command that writes as much does not wait for a reader. */
 #define BRIEF_OUTPUT_MAX PIPE_BUF
+#define REASON_SIZE 48u /* of an end, with a NUL */
 
 enum input_choice {
     INPUT_AUTO,
@@ -253,11 +255,20 @@ static int deliver(struct weir_self *self, struct run *state)
     return conclude(self, state, WEIR_REJECT);
 }
 
+/* The host limits the lines of standard error; this event has a limit of its own. */
+static void report(struct weir_self *self, const struct run *state, const char *reason)
+{
+    weir_reason(self, "%s", reason);
+    if (state->job.words.lines > 1 && state->job.words.limit > 0)
+        weir_log(self, WEIR_LOG_WARNING, "command failed", weir_str("reason", reason),
+                 words_said(&state->job.words));
+}
+
 static int conclude_stopped(struct weir_self *self, struct run *state)
 {
     bool again = state->timed_out && state->retry.by_timeout;
 
-    weir_reason(self, "%s", state->cause);
+    report(self, state, state->cause);
     return conclude(self, state, again ? WEIR_RETRY : WEIR_REJECT);
 }
 
@@ -273,13 +284,16 @@ static int conclude_ended(struct weir_self *self, struct run *state, const struc
 {
     bool done = end->by_signal ? state->done.by_signal : state->done.codes[end->number & 0xff];
     bool again = end->by_signal ? state->retry.by_signal : state->retry.codes[end->number & 0xff];
+    char reason[REASON_SIZE];
 
     if (done)
         return deliver(self, state);
     if (end->by_signal)
-        weir_reason(self, "signal %d (%s)", end->number, signal_name(end->number));
+        (void)snprintf(reason, sizeof reason, "signal %d (%s)", end->number,
+                       signal_name(end->number));
     else
-        weir_reason(self, "exit code %d", end->number);
+        (void)snprintf(reason, sizeof reason, "exit code %d", end->number);
+    report(self, state, reason);
     return conclude(self, state, again ? WEIR_RETRY : WEIR_REJECT);
 }
 

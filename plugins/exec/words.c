@@ -6,6 +6,7 @@ void words_begin(struct words *words)
 {
     words->lines = 0;
     words->size = 0;
+    words->last[0] = '\0';
 }
 
 static void end_line(struct weir_self *self, struct words *words, long long process)
@@ -16,6 +17,8 @@ static void end_line(struct weir_self *self, struct words *words, long long proc
     if (words->lines <= words->limit)
         weir_log(self, WEIR_LOG_INFO, words->event, weir_int("process", process),
                  weir_str("line", words->line));
+    if (words->line[strspn(words->line, " \t\r")])
+        memcpy(words->last, words->line, words->size + 1);
     words->size = 0;
 }
 
@@ -47,17 +50,28 @@ void words_add(struct weir_self *self, struct words *words, long long process, c
     add_part(words, text, size);
 }
 
-void words_next(struct weir_self *self, struct words *words, long long process)
+static void count_more(struct weir_self *self, const struct words *words, long long process)
 {
     if (words->lines > words->limit && words->limit > 0)
         weir_log(self, WEIR_LOG_INFO, words->event, weir_int("process", process),
                  weir_uint("more_lines", words->lines - words->limit));
+}
+
+void words_next(struct weir_self *self, struct words *words, long long process)
+{
+    count_more(self, words, process);
     words->lines = 0;
+    words->last[0] = '\0';
 }
 
 void words_end(struct weir_self *self, struct words *words, long long process)
 {
     if (words->size > 0)
         end_line(self, words, process);
-    words_next(self, words, process);
+    count_more(self, words, process);
+}
+
+struct weir_field words_said(const struct words *words)
+{
+    return words->last[0] ? weir_str("said", words->last) : (struct weir_field){ .key = NULL };
 }

@@ -20,14 +20,21 @@ struct files_line {
     uint64_t offset;    /* of its first byte in the file */
 };
 
-/* The payload of a message tagged FILES_LINE_TAG; NULL when its sizes do not fit. Borrowed. */
+/*
+ * The payload of a message tagged FILES_LINE_TAG; NULL when its sizes do not fit, or a NUL is
+ * missing: it may come from another machine, or from a plugin that is wrong. Borrowed.
+ */
 static inline const struct files_line *files_line_get(const struct weir_message *message)
 {
     const struct files_line *line = (const struct files_line *)message->data;
+    const char *name;
 
     if (message->size < sizeof *line)
         return NULL;
     if (message->size != sizeof *line + (size_t)line->name_size + (size_t)line->line_size + 2)
+        return NULL;
+    name = (const char *)(line + 1);
+    if (name[line->name_size] || name[message->size - sizeof *line - 1])
         return NULL;
     return line;
 }

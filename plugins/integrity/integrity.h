@@ -29,16 +29,21 @@ struct integrity_result {
     uint32_t path_size;    /* bytes, without its NUL */
 };
 
-/* The payload of a message tagged INTEGRITY_RESULT_TAG; NULL when it is none. Borrowed. */
+/* The payload of a message tagged INTEGRITY_RESULT_TAG; NULL when it is none, as files_line_get.
+ * Borrowed. */
 static inline const struct integrity_result *integrity_result_get(
     const struct weir_message *message)
 {
     const struct integrity_result *result = (const struct integrity_result *)message->data;
+    const char *package;
 
     if (message->size < sizeof *result || result->verdict >= INTEGRITY_VERDICTS)
         return NULL;
     if (message->size !=
         sizeof *result + (size_t)result->package_size + (size_t)result->path_size + 2)
+        return NULL;
+    package = (const char *)(result + 1);
+    if (package[result->package_size] || package[message->size - sizeof *result - 1])
         return NULL;
     return result;
 }

@@ -8,8 +8,8 @@ stand in that file, one below the other. A page with a line `<!-- calls in examp
 tables of calls: each function, constant and option in them stands in a C file of that folder. The
 examples are built and run by tests, so what the guide
 shows compiles, and is checked by `weir check`. A `command:` in a page, a README or an example has
-`--` before a payload, which may begin with `-`. Prints `file:line: what` for each that does not, and
-for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
+`--` before a payload, which may begin with `-`. Prints `file:line: what` for each that does not,
+and for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
 """
 import re
 import sys

@@ -145,5 +145,33 @@ def test_stop_of_the_host_lets_a_command_finish():
             check(os.path.exists(done), "the command did not finish")
 
 
+TRACEBACK = """def down(n):
+    return down(n - 1) if n else int("no number")
+down(20)
+"""
+FAILING = """
+sources: {{numbers: {{use: gen.numbers, to: work, args: {{count: 1}}}}}}
+pools:
+  work: {{use: exec.{kind}, size: 1, restart: {{max: 1, then: stop}},
+         args: {{shell: true, command: ['{before} exec {python} {work}/deep.py']}}}}
+"""
+
+
+def test_last_line_of_a_traceback_is_in_the_log():
+    """It is longer than the ten lines of one event that the host writes in a second."""
+    for kind, before, event in (("run", "", "command failed"),
+                                ("pipe", 'echo "ready 0" >&4; read x <&3;', "child ended")):
+        with tempfile.TemporaryDirectory() as work:
+            with open(os.path.join(work, "deep.py"), "w", encoding="utf-8") as file:
+                file.write(TRACEBACK)
+            host = Host(work)
+            host.write(FAILING.format(kind=kind, before=before, python=sys.executable, work=work))
+            host.start()
+            said = """said="ValueError: invalid literal for int() with base 10: 'no number'\""""
+            until(lambda: any(f'event="{event}' in line and said in line
+                              for line in text_of(host.log).splitlines()), said)
+            host.stop(9)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))

@@ -70,6 +70,7 @@ static void test_verdicts_are_those_of_the_child(void)
 {
     struct weir_kit *kit = worker(CHILD("case $data in\n"
                                         "        retry) say retry later ' 1500';;\n"
+                                        "        ages) say retry never ' 18446744073709551615';;\n"
                                         "        reject) say reject 'no good';;\n"
                                         "        *) say done;;\n"
                                         "      esac"));
@@ -77,10 +78,12 @@ static void test_verdicts_are_those_of_the_child(void)
     give(kit, "retry");
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "later");
     CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 1500);
+    give(kit, "ages");
+    CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 24 * 60 * 60 * 1000);
     give(kit, "reject");
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "no good");
     give(kit, "done");
-    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_RETRY), 1);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_RETRY), 2);
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 1);
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
     finish(kit);

@@ -70,6 +70,35 @@ static int give_again(struct bench *bench, const char *list, const char *text, u
     return verdict;
 }
 
+/* Without a NUL behind a text its reader would go on beyond the payload. */
+static void test_line_with_false_sizes_is_none(void)
+{
+    static const struct {
+        uint32_t name_size, line_size;
+        const char *bytes; /* of 8 */
+    } rows[] = {
+        { 3, 3, "abcdefg" },           { 3, 3, "abc\0def!" }, { 3, 3, "abcddef" },
+        { 4, 3, "abcd\0ef" },          { 2, 3, "ab\0cde\0" }, { 0xffffffff, 7, "abc\0def" },
+        { 3, 0xffffffff, "abc\0def" },
+    };
+    struct {
+        struct files_line line;
+        char bytes[8];
+    } payload;
+    struct bench bench;
+
+    begin(&bench);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        payload.line = (struct files_line){ rows[i].name_size, rows[i].line_size, 1, 0 };
+        memcpy(payload.bytes, rows[i].bytes, sizeof payload.bytes);
+        CU_ASSERT_EQUAL(
+            weir_kit_handle(bench.kit, FILES_LINE_TAG, &payload, sizeof payload.line + 8),
+            WEIR_REJECT);
+        CU_ASSERT_STRING_EQUAL(weir_kit_reason(bench.kit), "not a " FILES_LINE_TAG);
+    }
+    finish(&bench);
+}
+
 static int give(struct bench *bench, const char *text)
 {
     return give_again(bench, LIST, text, 1);
@@ -341,6 +370,7 @@ static void test_root_must_be_an_absolute_directory(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "false sizes", test_line_with_false_sizes_is_none },
         { "unchanged file is ok", test_unchanged_file_is_ok },
         { "file larger than the buffer is read whole",
           test_file_larger_than_the_buffer_is_read_whole },
