@@ -3,8 +3,8 @@
  *
  * At most `limit` lines between words_begin and words_end, or words_next; further lines are
  * counted. A long line is cut. The last line is kept: it says most, and the host, which limits the
- * lines of one event, may have left it out. Zeroed memory with `event` and `limit` set is ready for words_begin.
- * Not synchronised.
+ * lines of one event, may have left it out. Zeroed memory with `event` and `limit` set is ready for
+ * words_begin. Not synchronised.
  */
 #ifndef WORDS_H
 #define WORDS_H
@@ -30,12 +30,13 @@ void words_begin(struct words *words);
 /* Adds what was read. Borrows. */
 void words_add(struct weir_self *self, struct words *words, long long process, const char *text,
                size_t size);
-/* Logs how many lines were not logged, lets `limit` lines more through, and forgets the last one. */
+/* Logs how many lines were not logged, lets `limit` lines more through, and forgets the last
+ * one. */
 void words_next(struct weir_self *self, struct words *words, long long process);
 /* Logs a last line without an end, and how many lines were not logged. */
 void words_end(struct weir_self *self, struct words *words, long long process);
-/* The last field of a log line: `said`, the last line; without one, no field. Borrows until the next
- * call. */
+/* The last field of a log line: `said`, the last line; without one, no field. Borrows until the
+ * next call. */
 struct weir_field words_said(const struct words *words);
 
 #endif
