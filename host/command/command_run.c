@@ -12,6 +12,7 @@
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
+#include "host/run/first_process.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: a reload may add one */
 #define TICK_MS 100       /* of the progress line and of the check for the end */
@@ -385,6 +386,8 @@ static int run(const struct invocation *invocation)
         return code;
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
+    if (first_process_leave() != 0)
+        return report_cannot_start(&host);
     host.file = invocation->argv[first];
     host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
