@@ -11,8 +11,10 @@
 #define MARK_SIZE 2u
 #define SHELL "/bin/sh"
 #define LIMITER "prlimit"
-/* Words that come before those of the file: prlimit, five limits, --; sh, -c. */
-#define WORDS_BEFORE_MAX 10u
+#define CHANGER "setpriv"
+/* Words that come before those of the file: prlimit, five limits, --; setpriv, three, --; sh,
+ * -c. */
+#define WORDS_BEFORE_MAX 15u
 #define MS_PER_S 1000u
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -141,6 +143,21 @@ static bool is_limited(const struct command_limits *limits)
            limits->processes;
 }
 
+static bool add_option(struct command *command, const char *name, const char *value)
+{
+    char *word;
+
+    return asprintf(&word, "--%s=%s", name, value) >= 0 && add(command, word);
+}
+
+/* Its own groups take the place of those of the host. */
+static bool add_user(struct command *command, const char *changer, const struct user *user)
+{
+    return add(command, strdup(changer)) && add_option(command, "reuid", user->number) &&
+           add_option(command, "regid", user->group) &&
+           add_option(command, "groups", user->groups) && add(command, strdup("--"));
+}
+
 /* The rest of the words of the file, as they are. */
 static bool add_words(struct command *command, const struct weir_list *words, size_t from)
 {
@@ -164,45 +181,69 @@ static bool add_program(struct command *command, char *program, const struct wei
            add(command, strdup("sh"));
 }
 
-static int find_programs(struct command *command, const char *name, bool limited, char **out_first,
-                         const char **out_missing)
+struct paths {
+    char *program; /* owned, as all of them: that of the file, or the shell */
+    char *changer; /* NULL: not needed */
+    char *limiter; /* NULL: not needed */
+};
+
+static int find_path(const char *name, char **out_path, const char **out_missing)
 {
     int error = 0;
 
     *out_missing = name;
-    *out_first = find_program(name, &error);
-    if (!*out_first)
-        return error != 0 ? error : ENOENT;
-    *out_missing = LIMITER;
-    command->program = limited ? find_program(LIMITER, &error) : strdup(*out_first);
-    if (command->program)
+    *out_path = find_program(name, &error);
+    if (*out_path)
         return 0;
-    free(*out_first);
-    return error != 0 ? error : ENOMEM;
+    return error != 0 ? error : ENOENT;
+}
+
+static int find_paths(struct paths *paths, const char *program,
+                      const struct command_setting *setting, const char **out_missing)
+{
+    int error = find_path(program, &paths->program, out_missing);
+
+    if (error == 0 && setting->user)
+        error = find_path(CHANGER, &paths->changer, out_missing);
+    if (error == 0 && is_limited(&setting->limits))
+        error = find_path(LIMITER, &paths->limiter, out_missing);
+    return error;
+}
+
+/* Each program runs the next one. */
+static bool fill_template(struct command *command, const struct weir_list *words, bool shell,
+                          const struct command_setting *setting, const struct paths *paths)
+{
+    const char *first = paths->limiter ? paths->limiter
+                                       : (paths->changer ? paths->changer : paths->program);
+
+    command->words = calloc(WORDS_BEFORE_MAX + words->count + 1, sizeof *command->words);
+    command->program = strdup(first);
+    if (!command->words || !command->program)
+        return false;
+    if (paths->limiter && !add_limits(command, &setting->limits))
+        return false;
+    if (paths->changer && !add_user(command, paths->changer, setting->user))
+        return false;
+    return add_program(command, strdup(paths->program), words, shell) &&
+           add_words(command, words, 1);
 }
 
 int command_init(struct command *command, const struct weir_list *words, bool shell,
-                 const struct command_limits *limits, const char **out_missing)
+                 const struct command_setting *setting, const char **out_missing)
 {
-    bool limited = is_limited(limits), complete;
-    char *first;
-    int error;
+    struct paths paths = { NULL, NULL, NULL };
+    int error = find_paths(&paths, shell ? SHELL : words->items[0], setting, out_missing);
 
     *command = (struct command){ .program = NULL };
-    error = find_programs(command, shell ? SHELL : words->items[0], limited, &first, out_missing);
+    if (error == 0 && !fill_template(command, words, shell, setting, &paths))
+        error = ENOMEM;
+    free(paths.program);
+    free(paths.changer);
+    free(paths.limiter);
     if (error != 0)
-        return error;
-    command->words = calloc(WORDS_BEFORE_MAX + words->count + 1, sizeof *command->words);
-    if (!command->words || (limited && !add_limits(command, limits))) {
-        free(first);
         command_finish(command);
-        return ENOMEM;
-    }
-    complete = add_program(command, first, words, shell) && add_words(command, words, 1);
-    if (complete)
-        return 0;
-    command_finish(command);
-    return ENOMEM;
+    return error;
 }
 
 void command_finish(struct command *command)

@@ -13,6 +13,8 @@
 
 #include <weir/option.h>
 
+#include "user.h"
+
 /* Limits of the resources of a process, as setrlimit(2) has them; 0 = none. */
 struct command_limits {
     uint64_t cpu_ms;    /* rounded up to seconds */
@@ -20,6 +22,12 @@ struct command_limits {
     uint64_t file_size; /* bytes of a file that it writes */
     uint32_t files;     /* open descriptors */
     uint32_t processes; /* of its user */
+};
+
+/* What comes before the program of the file. */
+struct command_setting {
+    struct command_limits limits;
+    const struct user *user; /* borrowed; NULL: that of the host */
 };
 
 struct command {
@@ -36,13 +44,14 @@ bool command_has_mark(const char *word);
  * Looks for the program (`words->items[0]`), in PATH if it has no slash, and makes the template:
  *
  *  - with `shell`: /bin/sh -c TEXT sh WORD..., where TEXT is the first word;
- *  - with limits: prlimit(1) before all that.
+ *  - with a user: setpriv(1) before all that;
+ *  - with limits: prlimit(1) before all that, since another user may not raise them.
  *
  * Returns 0 or an errno: ENOENT or EACCES when a program is missing (`out_missing` is its name,
  * borrowed from `words`, or static), ENOMEM. Borrows.
  */
 int command_init(struct command *command, const struct weir_list *words, bool shell,
-                 const struct command_limits *limits, const char **out_missing);
+                 const struct command_setting *setting, const char **out_missing);
 /* Legal after a failed init, and twice. */
 void command_finish(struct command *command);
 

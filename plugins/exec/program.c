@@ -17,6 +17,8 @@ void program_check(const struct program_settings *settings, struct weir_report *
         if (name[0] == '\0' || strchr(name, '='))
             weir_report_error(report, "environment", "`%s` is no name of a variable", name);
     }
+    if (settings->user && geteuid() != 0)
+        weir_report_error(report, "user", "only a host of root can run commands as another user");
     for (size_t i = 0; i < settings->inherit.count; i++) {
         const char *name = settings->inherit.items[i];
         const char *problem = variables_problem(name, settings->inherit.count);
@@ -72,16 +74,28 @@ static int why_not_enter(const char *path)
     return access(path, X_OK) < 0 ? errno : 0;
 }
 
-static int find(struct weir_self *self, const struct program_settings *settings,
-                struct command *command)
+static int find_user(struct weir_self *self, const char *name, struct user *user)
 {
-    struct command_limits limits = limits_of(settings);
+    int error = name ? user_find(user, name) : 0;
+    char text[128];
+
+    if (error == 0 || error == ENOMEM)
+        return error == 0 ? 0 : WEIR_ENOMEM;
+    weir_reason(self, "user %s: %s", name,
+                error == ENOENT ? "is unknown" : strerror_r(error, text, sizeof text));
+    return WEIR_EINVALID;
+}
+
+static int find(struct weir_self *self, const struct program_settings *settings,
+                const struct user *user, struct command *command)
+{
+    struct command_setting setting = { limits_of(settings), user };
     const char *missing = "";
     int error = settings->directory ? why_not_enter(settings->directory) : 0;
 
     if (error != 0)
         return report_directory(self, settings->directory, error);
-    error = command_init(command, &settings->command, settings->shell, &limits, &missing);
+    error = command_init(command, &settings->command, settings->shell, &setting, &missing);
     if (error == 0)
         return 0;
     return error == ENOMEM ? WEIR_ENOMEM : report_program(self, missing, error);
@@ -101,14 +115,17 @@ static int open_lifeline(struct weir_self *self, struct lifeline *lifeline)
 int program_open(struct weir_self *self, const struct program_settings *settings,
                  struct program *program)
 {
+    const struct user *user = settings->user ? &program->user : NULL;
     int status;
 
     *program = (struct program){ .plan = { .program = NULL } };
     lifeline_init(&program->lifeline);
-    status = find(self, settings, &program->command);
+    status = find_user(self, settings->user, &program->user);
+    if (status == 0)
+        status = find(self, settings, user, &program->command);
     if (status == 0)
         status = variables_init(&program->variables, &settings->environment, &settings->inherit,
-                                weir_index(self));
+                                user, weir_index(self));
     if (status == 0)
         status = open_lifeline(self, &program->lifeline);
     if (status < 0)
@@ -121,6 +138,7 @@ int program_open(struct weir_self *self, const struct program_settings *settings
 void program_close(struct program *program)
 {
     lifeline_close(&program->lifeline);
+    user_finish(&program->user);
     variables_finish(&program->variables);
     command_finish(&program->command);
 }

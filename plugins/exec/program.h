@@ -20,6 +20,7 @@ struct program_settings {
     const char *directory;
     struct weir_map environment;
     struct weir_list inherit;
+    const char *user;
     uint64_t cpu;
     uint64_t memory;
     uint64_t file_size;
@@ -39,6 +40,8 @@ struct program_settings {
         WEIR_OPTION_LIST(struct program_settings, inherit, .fallback = "true",                     \
                          .choices = variables_words,                                               \
                          .help = "pass on the variables of the host: all, none, or these"),        \
+        WEIR_OPTION_STRING(struct program_settings, user,                                          \
+                           .help = "run as this user; the host must be root"),                     \
         WEIR_OPTION_DURATION(struct program_settings, cpu, .fallback = "0s",                       \
                              .help = "limit of CPU time, rounded up to seconds; 0s: none"),        \
         WEIR_OPTION_SIZE(struct program_settings, memory, .fallback = "0",                         \
@@ -53,15 +56,17 @@ struct program_settings {
 struct program {
     struct command command;
     struct variables variables;
+    struct user user;
     struct lifeline lifeline;
     struct child_plan plan; /* borrows from all three, and from the settings */
 };
 
-/* Reports the mistakes of the options. Pure. */
+/* Reports the mistakes of the options; `user` is one when the host is not root. */
 void program_check(const struct program_settings *settings, struct weir_report *report);
 
-/* Finds the program. WEIR_ENOMEM; WEIR_EINVALID, logged and with a reason: the program or the
- * folder is missing, or the host lacks descriptors. Borrows the settings until program_close. */
+/* Finds the program. WEIR_ENOMEM; WEIR_EINVALID, logged and with a reason: the program, the
+ * folder or the user is missing, or the host lacks descriptors. Borrows the settings until
+ * program_close. */
 int program_open(struct weir_self *self, const struct program_settings *settings,
                  struct program *program);
 /* Legal after a failed program_open, and twice. */

@@ -9,6 +9,8 @@
 
 #include <weir/status.h>
 
+#define OF_USER 3u /* home, and the name twice */
+#define OF_USER_SIZE 16u
 #define OF_MESSAGE 4u /* index, attempt, key, tag */
 #define ALL "true"
 #define NONE "false"
@@ -94,14 +96,41 @@ static size_t count_of_host(void)
     return count;
 }
 
-static bool copy_map(struct variables *variables, const struct weir_map *map)
+/* Adds a text of its own. */
+static bool add(struct variables *variables, size_t *count, const char *name, const char *value)
+{
+    if (asprintf(&variables->owned[*count], "%s=%s", name, value) < 0) {
+        variables->owned[*count] = NULL;
+        return false;
+    }
+    variables->items[*count] = variables->owned[*count];
+    ++*count;
+    return true;
+}
+
+static bool add_map(struct variables *variables, const struct weir_map *map, size_t *count)
 {
     for (size_t i = 0; i < map->count; i++) {
-        if (asprintf(&variables->owned[i], "%s=%s", map->items[i].key, map->items[i].value) < 0) {
-            variables->owned[i] = NULL;
+        if (!add(variables, count, map->items[i].key, map->items[i].value))
             return false;
-        }
-        variables->items[i] = variables->owned[i];
+    }
+    return true;
+}
+
+static bool add_of_user(struct variables *variables, const struct user *user, size_t *count)
+{
+    const struct {
+        const char *name, *value;
+    } rows[OF_USER] = { { "HOME", user->home }, { "USER", user->name }, { "LOGNAME", user->name } };
+    size_t of_map = *count;
+
+    for (size_t i = 0; i < OF_USER; i++) {
+        char name[OF_USER_SIZE];
+
+        (void)snprintf(name, sizeof name, "%s=", rows[i].name);
+        if (!is_set(variables->items, of_map, name) &&
+            !add(variables, count, rows[i].name, rows[i].value))
+            return false;
     }
     return true;
 }
@@ -127,20 +156,21 @@ static void add_of_host(struct variables *variables, size_t count, const struct 
 }
 
 int variables_init(struct variables *variables, const struct weir_map *map,
-                   const struct weir_list *inherit, uint32_t index)
+                   const struct weir_list *inherit, const struct user *user, uint32_t index)
 {
     static const struct weir_message nothing = { .attempt = 0 };
-    size_t count = map->count + OF_MESSAGE + count_of_host();
+    size_t room = map->count + OF_USER + OF_MESSAGE + count_of_host() + 1, count = 0;
 
-    *variables = (struct variables){ .items = calloc(count + 1, sizeof(char *)) };
-    variables->owned = calloc(map->count + 1, sizeof(char *));
-    if (!variables->items || !variables->owned || !copy_map(variables, map)) {
+    *variables = (struct variables){ .items = calloc(room, sizeof(char *)) };
+    variables->owned = calloc(map->count + OF_USER + 1, sizeof(char *));
+    if (!variables->items || !variables->owned || !add_map(variables, map, &count) ||
+        (user && !add_of_user(variables, user, &count))) {
         variables_finish(variables);
         return WEIR_ENOMEM;
     }
     (void)snprintf(variables->index, sizeof variables->index, "WEIR_INDEX=%" PRIu32, index);
     variables_set(variables, &nothing);
-    count = add_of_message(variables, map->count);
+    count = add_of_message(variables, count);
     add_of_host(variables, count, inherit);
     return 0;
 }

@@ -13,6 +13,8 @@
 #include <weir/message.h>
 #include <weir/option.h>
 
+#include "user.h"
+
 /* WEIR_KEY=, 20 digits and a NUL, and shorter ones. */
 #define VARIABLES_NUMBER_SIZE 32u
 /* WEIR_TAG=, a tag of 128 bytes and a NUL. */
@@ -20,7 +22,7 @@
 
 struct variables {
     char **items; /* owned array; ends with NULL */
-    char **owned; /* owned: the texts of the file's map; ends with NULL */
+    char **owned; /* owned: the texts of the file's map and of the user; ends with NULL */
     char index[VARIABLES_NUMBER_SIZE];
     char attempt[VARIABLES_NUMBER_SIZE];
     char key[VARIABLES_NUMBER_SIZE];
@@ -34,12 +36,13 @@ extern const char *const variables_words[];
 const char *variables_problem(const char *name, size_t count);
 
 /*
- * The variables of `map`, then WEIR_INDEX, WEIR_ATTEMPT, WEIR_KEY and WEIR_TAG, then those of the
- * host that have no such name and are in `inherit`, or all if that is `true`; without those by
- * which a service manager speaks to the host. WEIR_ENOMEM. Borrows the map.
+ * The variables of `map`; HOME, USER and LOGNAME of `user`, unless that is NULL; WEIR_INDEX,
+ * WEIR_ATTEMPT, WEIR_KEY and WEIR_TAG; then those of the host that have no such name and are in
+ * `inherit`, or all if that is `true`; without those by which a service manager speaks to the host.
+ * WEIR_ENOMEM. Borrows the map.
  */
 int variables_init(struct variables *variables, const struct weir_map *map,
-                   const struct weir_list *inherit, uint32_t index);
+                   const struct weir_list *inherit, const struct user *user, uint32_t index);
 /* Legal after a failed init, and twice. */
 void variables_finish(struct variables *variables);
 

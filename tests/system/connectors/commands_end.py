@@ -37,6 +37,9 @@ ROWS = {
     "keeps no pipe": ("pipe", "", 'echo "ready 0" >&4; exec 3<&- 4>&-;', STAY),
     "is not ready": ("pipe", "", "", STAY),
 }
+if os.getuid() == 0:
+    ROWS["is of another user"] = ("run", "user: nobody,", "", STAY)
+    ROWS["is of another user, and stays"] = ("pipe", "user: nobody, files: 50,", "", STAY)
 
 
 def processes(folder):
@@ -56,6 +59,8 @@ def start(work, kind, more, first, last, of_host=""):
     """Returns the host, and the folder in which each process has left its number."""
     folder = os.path.join(work, "processes")
     os.mkdir(folder)
+    os.chmod(work, 0o755)
+    os.chmod(folder, 0o777)
     host = Host(work)
     text = PAIR.format(folder=folder, first=first, last=last)
     host.write(HOST.format(size=SIZE, kind=kind, more=more, text=text), more=of_host)

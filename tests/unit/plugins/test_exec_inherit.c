@@ -4,6 +4,7 @@
  * Method: real commands, which print what they have, run by the worker in the test kit.
  */
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,56 @@ static void test_limits_are_those_of_the_command(void)
     finish(kit);
 }
 
+#define USER "nobody"
+
+static void expect_as_user(const char *args, const char *text)
+{
+    struct weir_kit *kit = worker(args);
+
+    give(kit, "x");
+    expect_output(kit, 0, text);
+    finish(kit);
+}
+
+static void expect_user_refused(const char *name, const char *reason)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "run");
+
+    CU_ASSERT_EQUAL(weir_kit_open_format(kit, "command: [id]\nuser: %s", name), WEIR_EINVALID);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), reason);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+/* Only root can become another user; the refusal of others is tried by anybody. */
+static void test_user_is_that_of_the_command(void)
+{
+    const struct passwd *user = getpwnam(USER);
+    bool is_root = geteuid() == 0;
+    char text[256];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(user);
+    if (is_root) {
+        (void)snprintf(text, sizeof text, "%u %u %u %s " USER " " USER "\n", user->pw_uid,
+                       user->pw_gid, user->pw_gid, user->pw_dir);
+        expect_as_user("shell: true\nuser: " USER "\ncommand: "
+                       "['echo $(id -u) $(id -g) $(id -G) $HOME $USER $LOGNAME']",
+                       text);
+        (void)snprintf(text, sizeof text, "%u 50 /x xx\n", user->pw_uid);
+        expect_as_user("shell: true\nuser: 65534\nfiles: 50\nenvironment: {HOME: /x}\ninput: "
+                       "payload\ncommand: ['echo $(id -u) $(ulimit -n) $HOME $1$(cat)', '{}']",
+                       text);
+        expect_as_user("user: " USER "\ncommand: [grep, -E, '^(CapEff|CapAmb|Groups):', "
+                       "/proc/self/status]",
+                       "Groups:\t65534 \nCapEff:\t0000000000000000\nCapAmb:\t0000000000000000\n");
+        expect_user_refused("nobody-knows", "user nobody-knows: is unknown");
+        expect_user_refused("4123456", "user 4123456: is unknown");
+        CU_ASSERT_EQUAL_FATAL(seteuid(user->pw_uid), 0);
+    }
+    expect_user_refused(USER, "");
+    if (is_root)
+        CU_ASSERT_EQUAL_FATAL(seteuid(0), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -170,6 +221,7 @@ int main(void)
         { "descriptors", test_command_has_three_descriptors_and_no_others },
         { "signals", test_command_has_default_signals },
         { "directory", test_directory_is_where_a_command_runs },
+        { "user", test_user_is_that_of_the_command },
         { "limits", test_limits_are_those_of_the_command },
         CU_TEST_INFO_NULL,
     };
