@@ -12,6 +12,7 @@
 #include "config/outputs.h"
 #include "config/pools.h"
 #include "config/resolve.h"
+#include "config/state_files.h"
 
 #define PATH_SIZE 512  /* of a key's path in a message; a longer one is truncated */
 #define CYCLE_SIZE 400 /* a cycle as text; a longer one is truncated */
@@ -399,6 +400,8 @@ static int check_all(struct checking *checking)
         status = feeds_check(checking);
     if (status == WEIR_OK)
         status = named_pools_check(checking);
+    if (status == WEIR_OK)
+        status = state_files_check(checking);
     if (status == WEIR_OK)
         status = checking_note(checking, deferred_checks_run(checking));
     return status;

@@ -84,6 +84,8 @@ static int check_choices(const struct table_check *check, const struct weir_opti
         return refuse(check, row, "only an enum or a list has choices");
     if (row->kind != WEIR_MAP && row->pools)
         return refuse(check, row, "only a map has pools");
+    if (row->kind != WEIR_STRING && row->state)
+        return refuse(check, row, "only a string has state");
     return WEIR_OK;
 }
 

@@ -73,7 +73,9 @@ struct weir_option {
     bool live;   /* `reconfigure` can change it, without a new worker */
     bool pools;  /* since 1.1, of a WEIR_MAP: each value is the path of a pool. `weir check` refuses
                   * a path that no pool has. Older hosts ignore it */
-    uint8_t reserved[4];
+    bool state;  /* since 1.1, of a WEIR_STRING: a file in which the behaviour keeps its state, as a
+                  * position. `weir check` refuses two that are one file. Older hosts ignore it */
+    uint8_t reserved[3];
 };
 
 #ifdef __cplusplus

@@ -465,6 +465,8 @@ static void test_wrong_row_is_refused(void)
                        "option a: only an enum or a list has choices");
     expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_LIST, .pools = true },
                        "option a: only a map has pools");
+    expect_row_refused((struct weir_option){ .name = "a", .kind = WEIR_LIST, .state = true },
+                       "option a: only a string has state");
 }
 
 static void test_wrong_default_is_refused(void)

@@ -123,10 +123,12 @@ static const struct weir_behaviour lines = {
 
 struct numbers {
     bool key;
+    const char *position;
 };
 
 static const struct weir_option numbers_options[] = {
     WEIR_OPTION_BOOL(struct numbers, key, .fallback = "false", .help = "gives each one a key"),
+    WEIR_OPTION_STRING(struct numbers, position, .state = true, .help = "how far it is"),
     { 0 },
 };
 

@@ -1,0 +1,15 @@
+/*
+ * config/state_files.h - checks that no two sources or pools keep their state in one file.
+ *
+ * Runs when every pool and every source is known.
+ */
+#ifndef CONFIG_STATE_FILES_H
+#define CONFIG_STATE_FILES_H
+
+#include "config/checking.h"
+
+/* Compares the options with `state`: by the device and the inode of the folder, and the name; by
+ * their spelling where there is no such folder here. Records mistakes in `checking`; WEIR_ENOMEM. */
+int state_files_check(struct checking *checking);
+
+#endif
