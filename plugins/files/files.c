@@ -541,7 +541,7 @@ static const struct weir_option options[] = {
                      .help = "globs of the files to read, in this order; each sorted by name"),
     WEIR_OPTION_LIST(struct settings, exclude, .max = 1000,
                      .help = "globs of files to leave out; without a slash: of their names"),
-    WEIR_OPTION_STRING(struct settings, position,
+    WEIR_OPTION_STRING(struct settings, position, .state = true,
                        .help = "file that says how far the lines are settled; default: none"),
     WEIR_OPTION_DURATION(struct settings, save_every, .fallback = "1s", .max = 3600000,
                          .help = "the position is saved at most once in this time"),

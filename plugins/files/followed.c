@@ -113,6 +113,9 @@ bool followed_look(struct followed *file)
     if (file->size >= file->offset && has_its_bytes(file))
         return false;
     forget_lines(file);
+    file->before = (struct bookmark_entry){ .offset = file->offset,
+                                            .number = file->number,
+                                            .print = file->print };
     file->offset = file->number = file->tried = file->scanned = 0;
     file->print = (struct fingerprint){ .size = 0 };
     file->is_saved = false;

@@ -30,6 +30,8 @@ struct followed {
     uint64_t tried;   /* the size up to which it was read: there may be half a line at its end */
     struct timespec changed;  /* at the last check */
     struct fingerprint print; /* of what was read, or of the first bytes before that */
+    /* When it was truncated; no names. `offset` 0: it was not, or its copy is found. */
+    struct bookmark_entry before;
     struct bookmark_entry
         saved; /* the last position; borrows its names. `is_saved`: there is one */
     bool is_saved;

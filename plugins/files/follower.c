@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "copies.h"
 #include "paths.h"
 #include "reader.h"
 
@@ -258,8 +259,14 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
         log_unreadable(self, follower, path, about, ENOTSUP);
         return;
     }
-    if (!follower_claim(follower, file) && follower->rules.from_end)
-        followed_skip(file);
+    if (!follower_claim(follower, file) && !copies_claim(follower, file)) {
+        if (copies_may_be(follower, file)) { /* the next check knows more */
+            followed_destroy(file);
+            return;
+        }
+        if (follower->rules.from_end)
+            followed_skip(file);
+    }
     (void)followed_note(file);
     file->changed = about->st_mtim;
     follower_add(follower, file);

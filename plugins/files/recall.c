@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "copies.h"
 #include "paths.h"
 
 #define EXIT_INCOMPLETE 1
@@ -180,6 +181,22 @@ static struct followed *try_matches(const struct matches *matches,
     for (; item && item < end && item->inode == entry->inode && !file; item++)
         file = try(item->path, item->path, entry, error);
     return file;
+}
+
+/* The copy of a file that was copied and truncated; it goes on where the file was. */
+static struct followed *try_copies(const struct follower *follower, const struct matches *matches,
+                                   const struct bookmark_entry *entry)
+{
+    for (size_t i = 0; i < matches->count; i++) {
+        const char *path = matches->items[i].path;
+        struct followed *file = copies_is_name_of(path, entry->path) ? followed_open(path, path)
+                                                                     : NULL;
+
+        if (file && !follower_find(follower, file->device, file->inode) && copies_has(file, entry))
+            return file;
+        followed_destroy(file);
+    }
+    return NULL;
 }
 
 /* --- one entry -------------------------------------------------------------------------------- */
@@ -347,6 +364,20 @@ static void note_device(struct follower *follower, const struct bookmark_entry *
     }
 }
 
+/* While no host ran, the file was copied and truncated: the next look finds it with new lines. */
+static bool follow_copy(struct weir_self *self, struct follower *follower,
+                        const struct bookmark_entry *entry, const struct matches *matches)
+{
+    struct followed *copy = try_copies(follower, matches, entry);
+
+    if (!copy)
+        return false;
+    weir_log(self, WEIR_LOG_INFO, "file was copied and truncated", weir_str("path", entry->path),
+             weir_str("copy", copy->path));
+    follower_add(follower, copy);
+    return true;
+}
+
 /* 1: the entry stays; 0: it is settled; negative: as follower_read. Without `is_sure` the entry of
  * a file that is not found stays. */
 static int recall(struct weir_self *self, struct follower *follower, struct missing *missing,
@@ -370,8 +401,11 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
                  weir_str("path", entry->path));
         return 0;
     }
-    if (place.error == 0 && has_its_device(entry))
+    if (place.error == 0 && has_its_device(entry)) {
+        if (matches && follow_copy(self, follower, entry, matches))
+            return 0;
         return settle_place(self, follower, entry, NULL);
+    }
     log_missing(self, missing, place.error);
     return 1;
 }

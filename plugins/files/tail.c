@@ -522,7 +522,7 @@ static const struct weir_option options[] = {
                      .help = "globs; files may come and go"),
     WEIR_OPTION_LIST(struct tail_settings, exclude, .max = 1000,
                      .help = "globs of files to leave out; without a slash: of their names"),
-    WEIR_OPTION_STRING(struct tail_settings, position,
+    WEIR_OPTION_STRING(struct tail_settings, position, .state = true,
                        .help = "file that says how far the lines are settled; default: none"),
     WEIR_OPTION_ENUM(struct tail_settings, from, .fallback = "begin", .choices = from_choices,
                      .help = "where files begin that are there at the start, without a position"),
