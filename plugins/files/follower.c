@@ -14,12 +14,16 @@
 
 #define EXIT_INCOMPLETE 1
 #define BUCKETS_MIN 64u
+/* Between two checks of all files, for changes that give no event: by a mapping of the file, or
+ * under a name in another folder. */
+#define FULL_MS 30000u
 /* In the place of an errno: the host writes the file. */
 #define IS_OWN (-1)
 
 void follower_init(struct follower *follower, const struct follower_rules *rules)
 {
     *follower = (struct follower){ .rules = *rules };
+    notice_init(&follower->notice);
 }
 
 /* --- the files -------------------------------------------------------------------------------- */
@@ -87,6 +91,7 @@ void follower_clear(struct follower *follower)
     follower->bucket_count = follower->count = 0;
     follower->last = NULL;
     follower->chosen = NULL;
+    follower->is_restless = true;
     follower_forget_missing(follower);
 }
 
@@ -153,6 +158,7 @@ void follower_finish(struct follower *follower)
 {
     follower_clear(follower);
     forget_unreadable(follower, true);
+    notice_finish(&follower->notice);
 }
 
 /* Logs it once, and again when the reason changes. */
@@ -252,6 +258,7 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
     }
     if (file->inode != about->st_ino || file->device != about->st_dev) {
         followed_destroy(file); /* just renamed: the next check finds it */
+        follower->is_restless = true;
         return;
     }
     if (has_no_size(file)) {
@@ -261,6 +268,7 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
     }
     if (!follower_claim(follower, file) && !copies_claim(follower, file)) {
         if (copies_may_be(follower, file)) { /* the next check knows more */
+            follower->is_restless = true;
             followed_destroy(file);
             return;
         }
@@ -367,6 +375,7 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
 
     if (!file->is_gone && !has_its_name(file)) {
         file->is_gone = true;
+        follower->is_restless = true;
         file->quiet_ms = follower->now_ms;
         follower->rotations++;
     }
@@ -409,26 +418,88 @@ static void drop_finished(struct follower *follower)
     }
 }
 
-static uint32_t count_former(const struct follower *follower)
+/* A file that is gone is looked at until it ends; then it is followed until its lines are
+ * settled. */
+static uint32_t count_former(struct follower *follower)
 {
     uint32_t count = 0;
 
-    for (const struct followed *file = follower->first; file; file = file->next)
+    for (const struct followed *file = follower->first; file; file = file->next) {
         count += file->is_gone || file->former;
+        follower->is_restless |= file->is_gone &&
+                                 (!follower_is_ending(follower, file) || file->offset < file->size);
+    }
     return count;
 }
 
-bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms)
+/* Before the check: what comes during it is noticed, and looked at by the next one. */
+static void watch_globs(struct follower *follower)
 {
-    follower->now_ms = now_ms;
-    follower->changed = false;
+    notice_begin(&follower->notice);
+    for (size_t i = 0; i < follower->rules.paths->count; i++)
+        notice_glob(&follower->notice, follower->rules.paths->items[i]);
+}
+
+/* The folders of files, which are others than those of their names when these are links. */
+static void watch_files(struct follower *follower)
+{
+    const char *last = NULL;
+
+    for (const struct followed *file = follower->first; file; file = file->next) {
+        if (!last || !file->folder || strcmp(last, file->folder) != 0)
+            notice_folder(&follower->notice, file->folder);
+        last = file->folder;
+    }
+}
+
+static void look_at_all(struct weir_self *self, struct follower *follower)
+{
+    follower->is_restless = false;
+    follower->full_ms = follower->now_ms;
+    follower->checks++;
+    watch_globs(follower);
     if (follower->missing && follower_recall(self, follower) == WEIR_EREJECTED)
         follower->stops = true;
     for (struct followed *file = follower->first; file; file = file->next)
         look_at_file(self, follower, file);
     look_for_files(self, follower); /* a renamed file may match under its new name */
     drop_finished(follower);
+    watch_files(follower);
     follower->former = count_former(follower);
+    follower->is_restless |= follower->missing || follower->unreadable;
+}
+
+struct check {
+    struct weir_self *self;
+    struct follower *follower;
+};
+
+/* For notice_read. */
+static void was_written(void *context, const char *path)
+{
+    const struct check *check = context;
+    struct followed *file = NULL;
+    struct stat about;
+
+    if (stat(path, &about) == 0)
+        file = follower_find(check->follower, about.st_dev, about.st_ino);
+    if (file)
+        look_at_file(check->self, check->follower, file);
+}
+
+bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms)
+{
+    struct check check = { self, follower };
+    bool all;
+
+    follower->now_ms = now_ms;
+    follower->changed = false;
+    all = notice_read(&follower->notice, was_written, &check);
+    if (all || follower->is_restless || !follower->has_looked ||
+        now_ms - follower->full_ms >= FULL_MS)
+        look_at_all(self, follower);
+    else if (follower->former > 0)
+        drop_finished(follower);
     return follower->changed;
 }
 

@@ -7,6 +7,7 @@
 #define FOLLOWER_H
 
 #include "followed.h"
+#include "notice.h"
 #include "own.h"
 
 #include <weir/plugin.h>
@@ -58,6 +59,10 @@ struct follower {
     struct followed *chosen;       /* the last one; NULL = none */
     struct unreadable *unreadable; /* owned */
     struct missing *missing;       /* owned, in the order of the bookmark */
+    struct notice notice;          /* of the folders of all files */
+    uint64_t full_ms;              /* of the last check of all files */
+    uint64_t checks;               /* of all files */
+    bool is_restless;              /* the next check looks at all files, whatever was noticed */
     struct own own;                /* of this check */
     uint64_t now_ms;               /* of the last check */
     bool is_short;                 /* this check has no descriptor for another file */
@@ -71,7 +76,8 @@ void follower_finish(struct follower *follower);
 /* Follows no file. */
 void follower_clear(struct follower *follower);
 
-/* Looks for new files, renamed ones, and growth. True when other files are followed than before. */
+/* Looks for new files, renamed ones, and growth; at files and folders without a change only each half
+ * minute, where inotify sees them. True when other files are followed than before. */
 bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms);
 /* The next file that has more, by turns; a file that took the place of another one comes after it.
  * NULL: there is none. */

@@ -497,6 +497,7 @@ static void tail_inspect(struct weir_self *self, void *memory, struct weir_inspe
     (void)self;
     weir_inspect_add(out, "files", "%" PRIu32, follower_count(&state->follower));
     weir_inspect_add(out, "behind_bytes", "%" PRIu64, follower_behind(&state->follower));
+    weir_inspect_add(out, "checks", "%" PRIu64, state->follower.checks);
     weir_inspect_add(out, "unsettled", "%" PRIu32, state->count);
     weir_inspect_add(out, "stopped", "%" PRIu32, state->stopped);
     weir_inspect_add(out, "lines", "%" PRIu64, state->lines);
