@@ -29,6 +29,7 @@ int log_file_reopen(struct log_file *file)
     }
     log_file_close(file);
     file->descriptor = descriptor;
+    file->is_regular = S_ISREG(about.st_mode);
     file->size = (uint64_t)about.st_size;
     file->number = number_of(file, about.st_mtime);
     return 0;
@@ -50,15 +51,14 @@ void log_file_close(struct log_file *file)
 /* --- rotating --------------------------------------------------------------------------------- */
 
 /* PATH.NUMBER becomes PATH.NUMBER+1; 0 is PATH itself. A file that is not there is no error. */
-static int move_up(const struct log_file *file, uint32_t number)
+static int move_up(const char *path, uint32_t number)
 {
     char *from = NULL, *to = NULL;
     int error = ENOMEM, size;
 
-    size = number > 0 ? asprintf(&from, "%s.%u", file->path, number)
-                      : asprintf(&from, "%s", file->path);
+    size = number > 0 ? asprintf(&from, "%s.%u", path, number) : asprintf(&from, "%s", path);
     if (size >= 0) {
-        if (asprintf(&to, "%s.%u", file->path, number + 1) >= 0) {
+        if (asprintf(&to, "%s.%u", path, number + 1) >= 0) {
             error = rename(from, to) == 0 || errno == ENOENT ? 0 : errno;
             free(to);
         }
@@ -67,15 +67,27 @@ static int move_up(const struct log_file *file, uint32_t number)
     return error;
 }
 
+/* The file itself moves where the path is a link, which stays. Without a file nothing moves. */
+static int move_all_up(const struct log_file *file)
+{
+    char *target = realpath(file->path, NULL);
+    int error = 0;
+
+    if (!target)
+        return errno == ENOENT ? 0 : errno;
+    for (uint32_t number = file->keep; number > 0 && error == 0; number--)
+        error = move_up(target, number - 1);
+    if (file->keep == 0 && unlink(target) < 0)
+        error = errno;
+    free(target);
+    return error;
+}
+
 /* The oldest is overwritten by the one before it. */
 static int rotate(struct log_file *file)
 {
-    int error = 0;
+    int error = move_all_up(file);
 
-    for (uint32_t number = file->keep; number > 0 && error == 0; number--)
-        error = move_up(file, number - 1);
-    if (error == 0 && file->keep == 0 && unlink(file->path) < 0)
-        error = errno;
     if (error == 0)
         error = log_file_reopen(file);
     file->rotations += error == 0;
@@ -84,7 +96,7 @@ static int rotate(struct log_file *file)
 
 static bool is_due(const struct log_file *file, uint64_t size, time_t now)
 {
-    if (file->size == 0)
+    if (file->size == 0 || !file->is_regular)
         return false;
     if (file->size_max && file->size + size > file->size_max)
         return true;

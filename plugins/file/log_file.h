@@ -6,6 +6,7 @@
 #ifndef LOG_FILE_H
 #define LOG_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -16,6 +17,7 @@ struct log_file {
     uint64_t period;   /* const: seconds after which another file begins; 0 = never */
     uint32_t keep;     /* const: number of old files */
     int descriptor;    /* owned; -1 = none */
+    bool is_regular;   /* else it never rotates: a FIFO, a device */
     uint64_t size;     /* bytes of the file */
     int64_t number;    /* of the period in which the file was last written */
     uint64_t rotations;

@@ -4,12 +4,14 @@
  * Method: the kit delivers messages; the files are read back. A file of an earlier period has an
  *         earlier time of change. A full disk is /dev/full, or a limit of the size of files.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <weir/testkit.h>
 
@@ -67,6 +69,58 @@ static void test_messages_are_appended_at_once(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     expect_file(&scratch, "file", "zero\none\ntwo\nthree");
     scratch_finish(&scratch);
+}
+
+/* The link stays, and the old files are beside its target. */
+static void test_target_of_a_link_rotates(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+    struct stat about;
+
+    scratch_init(&scratch);
+    (void)scratch_directory(&scratch, "folder");
+    CU_ASSERT_EQUAL(symlink("folder/target", scratch_path(&scratch, "file")), 0);
+    kit = worker(&scratch, "rotate_size: 4\nkeep: 2");
+    CU_ASSERT_EQUAL(give(kit, "one"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, "two"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, "six"), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    CU_ASSERT_EQUAL(lstat(scratch_path(&scratch, "file"), &about), 0);
+    CU_ASSERT_TRUE(S_ISLNK(about.st_mode));
+    expect_file(&scratch, "folder/target", "six\n");
+    expect_file(&scratch, "folder/target.1", "two\n");
+    expect_file(&scratch, "folder/target.2", "one\n");
+    expect_no_file(&scratch, "file.1");
+    scratch_finish(&scratch);
+}
+
+/* Its name is never another file's: a device would be gone. */
+static void test_fifo_never_rotates(void)
+{
+    for (int keep = 0; keep < 2; keep++) {
+        struct scratch scratch;
+        struct weir_kit *kit;
+        struct stat about;
+        char got[16] = "";
+        int reader;
+
+        scratch_init(&scratch);
+        CU_ASSERT_EQUAL(mkfifo(scratch_path(&scratch, "file"), 0600), 0);
+        reader = open(scratch_path(&scratch, "file"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        CU_ASSERT_TRUE_FATAL(reader >= 0);
+        kit = worker(&scratch, keep ? "rotate_size: 4\nkeep: 2" : "rotate_size: 4\nkeep: 0");
+        CU_ASSERT_EQUAL(give(kit, "one"), WEIR_DONE);
+        CU_ASSERT_EQUAL(give(kit, "two"), WEIR_DONE);
+        CU_ASSERT_EQUAL(read(reader, got, sizeof got - 1), 8);
+        CU_ASSERT_STRING_EQUAL(got, "one\ntwo\n");
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+        CU_ASSERT_EQUAL(close(reader), 0);
+        CU_ASSERT_EQUAL(stat(scratch_path(&scratch, "file"), &about), 0);
+        CU_ASSERT_TRUE(S_ISFIFO(about.st_mode));
+        expect_no_file(&scratch, "file.1");
+        scratch_finish(&scratch);
+    }
 }
 
 static void test_full_file_becomes_an_old_one(void)
@@ -199,6 +253,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "messages are appended", test_messages_are_appended_at_once },
+        { "link", test_target_of_a_link_rotates },
+        { "FIFO", test_fifo_never_rotates },
         { "full file", test_full_file_becomes_an_old_one },
         { "keep: 0", test_nothing_is_kept_when_keep_is_zero },
         { "earlier period", test_file_of_an_earlier_period_becomes_an_old_one },
