@@ -131,31 +131,62 @@ static inline int weir_settling_kind_(const struct stat *about)
     return S_ISDIR(about->st_mode) ? EISDIR : ENOTSUP;
 }
 
-/*
- * Whether a file of this name may be read and replaced here: it is a regular file or not there, and
- * its folder can be written to. A link, a folder, a device, a FIFO or a socket is never opened,
- * followed or replaced: other users may have put it there. Returns 0 or an errno: ELOOP: a link,
- * EISDIR: a folder, ENOTSUP: one of the others. For weir_check_settings, and before the first use.
- */
-static inline int weir_settling_check(const char *path)
+/* Returns owned: the folder of a file, as a path that can be opened; NULL: memory is out. */
+static inline char *weir_settling_folder_(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) + 1 : 0; /* with the slash */
     char *folder = (char *)malloc(length + 2);
+
+    if (!folder)
+        return NULL;
+    memcpy(folder, path, length);
+    memcpy(folder + length, ".", 2);
+    return folder;
+}
+
+/* Whether a file belongs to this user, to root or to the owner of its folder: 0 or an errno, EPERM:
+ * to another one. */
+static inline int weir_settling_owner_(const char *path, const struct stat *about)
+{
+    char *folder;
+    struct stat in;
+    int error;
+
+    if (about->st_uid == geteuid() || about->st_uid == 0)
+        return 0;
+    folder = weir_settling_folder_(path);
+    if (!folder)
+        return ENOMEM;
+    error = stat(folder, &in) < 0 ? errno : about->st_uid == in.st_uid ? 0 : EPERM;
+    free(folder);
+    return error;
+}
+
+/*
+ * Whether a file of this name may be read and replaced here: it is a regular file or not there, and
+ * its folder can be written to. A link, a folder, a device, a FIFO or a socket is never opened,
+ * followed or replaced: other users may have put it there. So may a file that belongs neither to
+ * this user, nor to root, nor to the owner of the folder. Returns 0 or an errno: ELOOP: a link,
+ * EISDIR: a folder, ENOTSUP: one of the others, EPERM: a file of another user. For
+ * weir_check_settings, and before the first use.
+ */
+static inline int weir_settling_check(const char *path)
+{
+    char *folder = weir_settling_folder_(path);
     struct stat about;
     int error;
 
     if (!folder)
         return ENOMEM;
-    memcpy(folder, path, length);
-    memcpy(folder + length, ".", 2);
     error = access(folder, W_OK | X_OK) < 0 ? errno : 0;
     free(folder);
     if (error != 0)
         return error;
     if (lstat(path, &about) < 0)
         return errno == ENOENT ? 0 : errno;
-    return weir_settling_kind_(&about);
+    error = weir_settling_kind_(&about);
+    return error != 0 ? error : weir_settling_owner_(path, &about);
 }
 
 /* Opens a state file for reading; `*out_stream` is NULL when it is not there. Never waits. Returns
@@ -170,6 +201,8 @@ static inline int weir_settling_open(const char *path, FILE **out_stream)
     if (descriptor < 0)
         return errno == ENOENT ? 0 : errno == ENXIO ? ENOTSUP : errno;
     error = fstat(descriptor, &about) < 0 ? errno : weir_settling_kind_(&about);
+    if (error == 0)
+        error = weir_settling_owner_(path, &about);
     if (error == 0) {
         *out_stream = fdopen(descriptor, "r");
         error = *out_stream ? 0 : errno;
@@ -202,15 +235,11 @@ static inline int weir_settling_load(const char *path, uint64_t *out_place)
 /* Syncs the folder of a file: then the file's name is on the disk. */
 static inline int weir_settling_sync_folder_(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash ? (size_t)(slash - path) + 1 : 0; /* with the slash */
-    char *folder = (char *)malloc(length + 2);
+    char *folder = weir_settling_folder_(path);
     int descriptor, error;
 
     if (!folder)
         return ENOMEM;
-    memcpy(folder, path, length);
-    memcpy(folder + length, ".", 2);
     descriptor = open(folder, O_RDONLY | O_CLOEXEC);
     error = descriptor < 0 || fsync(descriptor) < 0 ? errno : 0;
     free(folder);

@@ -187,6 +187,29 @@ static void test_only_regular_files_are_used(void)
     }
 }
 
+/* Root may give files away; every other user only has files of its own here. */
+static void test_file_of_another_user_is_refused(void)
+{
+    const int refused = geteuid() == 0 ? EPERM : 0;
+    const uid_t other = geteuid() == 0 ? 12345 : geteuid();
+    struct workspace work;
+    char path[256];
+    uint64_t place;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    CU_ASSERT_EQUAL(weir_settling_save(path, 7), 0);
+    CU_ASSERT_EQUAL_FATAL(chown(path, other, (gid_t)-1), 0);
+    CU_ASSERT_EQUAL(weir_settling_check(path), refused);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), refused);
+    CU_ASSERT_EQUAL(weir_settling_save(path, 8), refused);
+    CU_ASSERT_EQUAL_FATAL(chown(work.path, other, (gid_t)-1), 0); /* the folder is that user's */
+    CU_ASSERT_EQUAL(weir_settling_save(path, 8), 0);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), 0);
+    CU_ASSERT_EQUAL(place, 8);
+    workspace_finish(&work);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -194,6 +217,7 @@ int main(void)
         { "open", test_retry_and_a_lost_dead_letter_leave_the_message_open },
         { "the file", test_place_is_loaded_as_it_was_saved },
         { "regular files", test_only_regular_files_are_used },
+        { "file of another user", test_file_of_another_user_is_refused },
         CU_TEST_INFO_NULL,
     };
 
