@@ -458,12 +458,13 @@ static void collect(struct agent *agent)
 void agent_act(struct agent *agent)
 {
     static void (*const acts[AGENT_KINDS])(struct agent * agent) = {
-        [AGENT_SENDER] = send_some,    [AGENT_RESIZER] = resize_or_not,
-        [AGENT_PAUSER] = pause_pool,   [AGENT_LIMITER] = set_limit,
-        [AGENT_KILLER] = kill_one,     [AGENT_REROUTER] = reroute,
-        [AGENT_RELOADER] = reload,     [AGENT_HOST] = invite,
-        [AGENT_SEXTON] = collect,      [AGENT_REQUESTER] = agents_request,
-        [AGENT_READER] = lessors_read, [AGENT_TAKER] = lessors_take,
+        [AGENT_SENDER] = send_some,        [AGENT_RESIZER] = resize_or_not,
+        [AGENT_PAUSER] = pause_pool,       [AGENT_LIMITER] = set_limit,
+        [AGENT_KILLER] = kill_one,         [AGENT_REROUTER] = reroute,
+        [AGENT_RELOADER] = reload,         [AGENT_HOST] = invite,
+        [AGENT_SEXTON] = collect,          [AGENT_REQUESTER] = agents_request,
+        [AGENT_READER] = lessors_read,     [AGENT_TAKER] = lessors_take,
+        [AGENT_LANDLORD] = lessors_change,
     };
 
     acts[agent->kind](agent);

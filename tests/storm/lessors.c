@@ -1,11 +1,12 @@
-/* A group of two pools that give leases and scale themselves, its takers, and a reader of all
- * figures. */
+/* A group of two pools that give leases and scale themselves, its takers, who changes these pools, and
+ * a reader of all figures. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "actor/external_await.h"
 #include "face/lease_figures.h"
 #include "face/leases.h"
+#include "pool/change.h"
 #include "pool/creation.h"
 #include "pool/elastic.h"
 #include "storm/world.h"
@@ -50,6 +51,15 @@ static struct pool *build(struct world *world, struct executor *executor,
     return pool;
 }
 
+static struct pool_settings settings_of(uint32_t size_max)
+{
+    return (struct pool_settings){ .route = WEIR_ROUTE_PULL,
+                                   .mailbox = 4,
+                                   .size_max = size_max,
+                                   .lease = { true, 0, WORLD_TAKERS },
+                                   .scale = { .on = true, .wait_ms = 0, .idle_ms = 1 } };
+}
+
 void lessors_build(struct world *world, struct executor *executor)
 {
     static const char *const paths[WORLD_LESSORS] = { "lessors/a", "lessors/b" };
@@ -65,11 +75,7 @@ void lessors_build(struct world *world, struct executor *executor)
             .parent = world->lessors,
             .dispatcher = world->dispatchers[i % WORLD_DISPATCHERS],
             .spec = spec_create(&lessor, world),
-            .settings = { .route = WEIR_ROUTE_PULL,
-                          .mailbox = 4,
-                          .size_max = 1,
-                          .lease = { true, 0, WORLD_TAKERS },
-                          .scale = { .on = true, .wait_ms = 0, .idle_ms = 1 } },
+            .settings = settings_of(1),
         };
 
         if (!options.spec)
@@ -141,6 +147,86 @@ void lessors_take(struct agent *agent)
                                   draw(agent, 4) ? WEIR_DONE : WEIR_FAIL);
     world_expect(world, status == 0, "a lease cannot be returned", (uint64_t)-status);
     atomic_fetch_add(&world->leases, 1);
+}
+
+/* --- changes --------------------------------------------------------------------------------- */
+
+/* Takers wait meanwhile, also when the other pool is at its maximum. */
+static void pause_and_resume(struct agent *agent, struct pool *pool)
+{
+    struct world *world = agent->world;
+
+    for (int paused = 1; paused >= 0; paused--) {
+        struct executor *executor = enter(world);
+
+        pool_pause(pool, paused, executor);
+        runtime_leave(executor);
+        for (uint32_t i = draw(agent, 8); i > 0; i--)
+            world->options.step_aside(world->options.context);
+    }
+}
+
+static struct pool_change *prepare(struct agent *agent, struct pool *pool)
+{
+    struct world *world = agent->world;
+    uint32_t size_max = 1 + draw(agent, 2);
+    struct pool_change_options options = {
+        .size = draw(agent, size_max + 1),
+        .settings = settings_of(size_max),
+        .dispatcher = world->dispatchers[draw(agent, WORLD_DISPATCHERS)],
+    };
+    struct executor *executor = enter(world);
+    struct pool_change *change = NULL;
+    int status;
+
+    if (draw(agent, 2) && !(options.spec = spec_create(&lessor, world)))
+        abort();
+    status = pool_change_prepare(pool, executor, &options, &change);
+    runtime_leave(executor);
+    if (options.spec)
+        spec_unref(options.spec);
+    world_expect(world, status == 0, "a lessor's change cannot be prepared", (uint64_t)-status);
+    return change;
+}
+
+static void await_prepared(struct world *world, struct pool *pool)
+{
+    struct pool_opening opening;
+
+    for (;;) {
+        opening = (struct pool_opening){ 0 };
+        pool_opening_prepared(pool, &opening);
+        if (opening.starting == 0)
+            return;
+        world->options.wait(world->options.context);
+    }
+}
+
+static void reload(struct agent *agent, struct pool *pool)
+{
+    struct pool_change *change = prepare(agent, pool);
+    struct executor *executor;
+
+    if (!change)
+        return;
+    await_prepared(agent->world, pool);
+    executor = enter(agent->world);
+    if (draw(agent, 4))
+        pool_change_commit(change, executor);
+    else
+        pool_change_abort(change, executor);
+    runtime_leave(executor);
+}
+
+void lessors_change(struct agent *agent)
+{
+    struct pool *pool = agent->world->lessor[draw(agent, WORLD_LESSORS)];
+
+    if (draw(agent, 2))
+        pause_and_resume(agent, pool);
+    else
+        reload(agent, pool);
+    atomic_fetch_add(&agent->world->changes, 1);
 }
 
 /* --- the reader ------------------------------------------------------------------------------ */

@@ -195,6 +195,7 @@ enum agent_kind {
     AGENT_RELOADER,  /* one: a pool has one change at a time */
     AGENT_HOST,      /* one: replaces the guest */
     AGENT_SEXTON,    /* one: takes dead letters */
+    AGENT_LANDLORD,  /* one: changes the lessors, a pool at a time */
     AGENT_READER,    /* one: reads the figures of all pools */
     AGENT_REQUESTER, /* WORLD_REQUESTERS of them: send requests, and wait for the answers */
     AGENT_TAKER,     /* WORLD_TAKERS of them: take workers of the lessors, and return them */
@@ -223,8 +224,9 @@ void world_make_elastic(enum hall_name name, bool on_demand, struct pool_setting
 
 void lessors_build(struct world *world, struct executor *executor);
 void lessors_destroy(struct world *world, struct executor *executor);
-/* An act of an AGENT_TAKER, and of an AGENT_READER. */
+/* An act of an AGENT_TAKER, an AGENT_LANDLORD, and an AGENT_READER. */
 void lessors_take(struct agent *agent);
+void lessors_change(struct agent *agent);
 void lessors_read(struct agent *agent);
 
 /* An act of an AGENT_REQUESTER; requesters.c. */
