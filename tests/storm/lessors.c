@@ -1,5 +1,5 @@
-/* A group of two pools that give leases and scale themselves, its takers, who changes these pools, and
- * a reader of all figures. */
+/* A group of two pools that give leases and scale themselves; its takers; an agent that changes
+ * these pools; and a reader of all figures. */
 #include <stdlib.h>
 #include <string.h>
 
