@@ -225,10 +225,9 @@ static const struct language_row pool_remove[] = {
         struct removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain", .choices = removals,
         .help =
             "the messages in the mailbox of a removed worker, also when the whole pool is removed: "
-            "`drain` gives them to other workers that have room and are equal to it, `reroute` to "
-            "any "
-            "others of the pool, and the worker handles the rest; `discard` makes them dead "
-            "letters"),
+            "`drain` gives them to other workers that have room and are equal to it, and the "
+            "worker handles the rest; `reroute` gives them to any others of the pool, and the rest "
+            "waits for room in these; `discard` makes them dead letters"),
     VALUE(struct removal, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "30s",
           .max = DAY_MS,
           .help = "how long a removed worker may take, also when the whole pool is removed; after "

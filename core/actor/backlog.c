@@ -4,7 +4,6 @@
 
 #include "actor/actor_ext.h"
 #include "actor/group.h"
-#include "actor/hand_back.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
@@ -141,21 +140,20 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
-/* Where a message of the backlog goes: takes it on 0. After a refusal no other message is tried. */
-typedef int giving(struct actor *actor, struct message *message);
-
 /* True for a message that another member has now. False: it stays, since it is for this member
- * alone, or since it was refused, which `full` notes. */
-static bool pass_on(struct actor *actor, struct message *message, giving *give, bool *full)
+ * alone, or since it was refused, which `refusal` notes. */
+static bool pass_on(struct actor *actor, struct message *message, backlog_giving *give,
+                    int *refusal)
 {
-    if (*full || message_is_for_one(message))
+    if (*refusal != 0 || message_is_for_one(message))
         return false;
-    *full = give(actor, message) != 0;
-    return !*full;
+    *refusal = give(actor, message);
+    return *refusal == 0;
 }
 
 /* Of held messages: those that stay keep their order, and retries their time. */
-static void pass_held(struct actor *actor, struct message_queue *held, giving *give, bool *full)
+static void pass_held(struct actor *actor, struct message_queue *held, backlog_giving *give,
+                      int *refusal)
 {
     struct message_queue all = *held;
     struct message *message;
@@ -163,7 +161,7 @@ static void pass_held(struct actor *actor, struct message_queue *held, giving *g
     *held = (struct message_queue){ 0 };
     while ((message = message_queue_take(&all))) {
         settle_unhold(actor);
-        if (pass_on(actor, message, give, full))
+        if (pass_on(actor, message, give, refusal))
             continue;
         settle_hold(actor);
         message_queue_append(held, message);
@@ -187,34 +185,35 @@ static void keep(struct actor *actor, struct message *message)
 }
 
 /* What stays keeps its place in the mailbox: the worker may be recalled, with its limit. */
-static void pass_mailbox(struct actor *actor, giving *give, bool *full)
+static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal)
 {
     struct mailbox_walk walk = { .may = may_go, .looks = UINT32_MAX };
     uint32_t count = mailbox_waiting(&actor->mailbox);
     struct message *message;
 
-    while (count-- > 0 && !*full && (message = mailbox_take_if(&actor->mailbox, &walk))) {
+    while (count-- > 0 && *refusal == 0 && (message = mailbox_take_if(&actor->mailbox, &walk))) {
         message = unpack(actor->executor, message);
-        if (!pass_on(actor, message, give, full))
+        if (!pass_on(actor, message, give, refusal))
             keep(actor, message);
         mailbox_return(&actor->mailbox);
     }
 }
 
 /* Each message once: the pool may route it back to this worker if it was recalled. */
-static void pass_backlog(struct actor *actor, giving *give)
+int backlog_pass(struct actor *actor, backlog_giving *give)
 {
-    bool full = false;
+    int refusal = 0;
 
     if (!place_member_of(actor))
-        return;
-    pass_held(actor, &actor->front, give, &full);
+        return WEIR_EUNSUPPORTED;
+    pass_held(actor, &actor->front, give, &refusal);
     if (backlog_retries(actor) > 0) {
-        pass_held(actor, &actor->ext->retries.queue, give, &full);
+        pass_held(actor, &actor->ext->retries.queue, give, &refusal);
         actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
         note_retries(actor);
     }
-    pass_mailbox(actor, give, &full);
+    pass_mailbox(actor, give, &refusal);
+    return refusal;
 }
 
 static int reroute(struct actor *actor, struct message *message)
@@ -228,12 +227,43 @@ static int reroute(struct actor *actor, struct message *message)
 
 void backlog_reroute(struct actor *actor)
 {
-    pass_backlog(actor, reroute);
+    (void)backlog_pass(actor, reroute);
 }
 
-void backlog_hand_back(struct actor *actor)
+/* The first message of `queue` that was sent to the actor itself; NULL: none. */
+static struct message *take_own_of(struct message_queue *queue)
 {
-    pass_backlog(actor, hand_back_pass);
+    struct message_queue all = *queue;
+    struct message *own = NULL, *message;
+
+    *queue = (struct message_queue){ 0 };
+    while ((message = message_queue_take(&all)))
+        if (!own && message_is_for_one(message))
+            own = message;
+        else
+            message_queue_append(queue, message);
+    return own;
+}
+
+static bool is_own(const void *context, const struct message *message)
+{
+    (void)context;
+    return message_is_for_one(message);
+}
+
+struct message *backlog_take_own(struct actor *actor)
+{
+    struct mailbox_walk walk = { .may = is_own, .looks = UINT32_MAX };
+    struct message *message = take_own_of(&actor->front);
+
+    if (message) {
+        settle_unhold(actor);
+        return message;
+    }
+    message = unpack(actor->executor, mailbox_take_if(&actor->mailbox, &walk));
+    if (message)
+        mailbox_return(&actor->mailbox);
+    return message;
 }
 
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer)

@@ -35,8 +35,15 @@ void backlog_hurry(struct actor *actor, uint32_t flags);
 /* Passes the backlog to other members of the pool that have room; the rest stays in front. */
 void backlog_reroute(struct actor *actor);
 
-/* As backlog_reroute, by hand_back_pass. */
-void backlog_hand_back(struct actor *actor);
+/* Where a message of the backlog goes: takes it on 0. After a refusal no other message is tried. */
+typedef int backlog_giving(struct actor *actor, struct message *message);
+
+/* As backlog_reroute, by `give`. Returns the refusal of a message that stays; 0: only messages stay
+ * that were sent to the actor itself. */
+int backlog_pass(struct actor *actor, backlog_giving *give);
+
+/* The next message of the normal lane that was sent to the actor itself, in hand. NULL: none. */
+struct message *backlog_take_own(struct actor *actor);
 
 /* Gives messages of one member to others. */
 struct dealer {

@@ -5,6 +5,7 @@
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/end.h"
+#include "actor/hand_back.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/origin.h"
@@ -98,7 +99,7 @@ void leave_obey(struct actor *actor, uint32_t signals)
     if (place_member_of(actor)) {
         set_deadline(actor, due_ns);
         if (actor->leaving != LEAVING_DISCARDS)
-            backlog_hand_back(actor);
+            hand_back_all(actor);
     } else {
         mailbox_close(&actor->mailbox);
         room_queue_wake(actor, UINT32_MAX, actor->executor);

@@ -237,7 +237,7 @@ static void take_or_pass(struct actor *actor, struct message *message, struct tu
 
 /* True when the worker may take a new message. With too many retries it may not: so they stay few,
  * and its senders get FULL. */
-static bool may_take(struct actor *actor)
+static bool may_begin(struct actor *actor)
 {
     if (!actor->spec)
         return true; /* the built-in manager */
@@ -246,6 +246,12 @@ static bool may_take(struct actor *actor)
            (!restart_is_ordered(actor) || lease_of(actor)) &&
            actor->kept.count < demand_of(actor) && !output_is_waiting(actor) &&
            !backlog_is_at_retries_max(actor);
+}
+
+/* As may_begin, for any message: not only for one that was sent to the worker itself. */
+static bool may_take(struct actor *actor)
+{
+    return may_begin(actor) && !hand_back_awaits_room(actor);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -357,8 +363,11 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
         leave_shed(actor);
     if (output_is_waiting(actor))
         return flush_step(actor);
-    if (may_take(actor)) {
-        message = take_message(actor, context);
+    if (actor->leaving == LEAVING_REROUTES)
+        hand_back_all(actor);
+    if (may_begin(actor)) {
+        message = hand_back_awaits_room(actor) ? backlog_take_own(actor)
+                                               : take_message(actor, context);
         if (message) {
             take_or_pass(actor, message, context);
             return true;

@@ -192,16 +192,34 @@ static bool may_share(const struct pool *pool)
     return route_takes_any(route_ops_of(pool));
 }
 
+/* Whether any worker of the pool is open. */
+static bool has_open(const struct pool *pool)
+{
+    /* [P1] pairs with members_publish. */
+    const struct members *members = atomic_load_explicit(&pool->members, memory_order_acquire);
+
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+
+        if (member->pool ? has_open(member->pool) : !mailbox_is_closed(&member->actor->mailbox))
+            return true;
+    }
+    return false;
+}
+
 static int hand_back(struct place *place, struct message *message, bool finishes)
 {
     struct pool *own = pool_of_place(place);
     struct pool *pool = finishes ? own : pool_that_stays(own);
+    int status;
 
     if (is_going(pool))
         return WEIR_ECLOSED;
     if (!may_share(own) || !may_share(pool) || (finishes && !has_equals(place)))
         return WEIR_EUNSUPPORTED;
-    return route_uncounted(pool, place->actor->executor, message, NULL);
+    status = route_uncounted(pool, place->actor->executor, message, NULL);
+    /* Only what an open worker has no room for has to wait. */
+    return status == WEIR_EFULL && !has_open(pool) ? WEIR_EUNSUPPORTED : status;
 }
 
 static void discard(struct place *place, bool as_removed)

@@ -26,7 +26,8 @@
 #define AGENTS_MAX (WORLD_SENDERS + AGENT_KINDS + WORLD_REQUESTERS + WORLD_TAKERS)
 #define EXECUTORS_MAX 16u
 #define START_NS 1000000000u
-#define BEAT_STEPS 500u /* a thread that is exempt from thefts is so for eight beats */
+#define QUIET_NS 3000000000u /* without an act */
+#define BEAT_STEPS 500u      /* a thread that is exempt from thefts is so for eight beats */
 #if defined(SIMULATION_STEPS)
 #define STEPPED true /* weir_core_stepped: other fibers may run first at each atomic operation */
 #define STEPS_MAX 10000000u /* of one seed: more means an endless loop */
@@ -44,7 +45,8 @@ struct simulation {
     uint32_t agents_left;
     uint32_t acts; /* of each agent */
     uint64_t now_ns;
-    uint64_t step_ns; /* the clock moves by at most this with each step */
+    uint64_t acted_ns; /* the end of the last act */
+    uint64_t step_ns;  /* the clock moves by at most this with each step */
     uint64_t steps;
     uint64_t steals;
     uint64_t yields; /* at the last wake-up of all */
@@ -99,6 +101,7 @@ static void run_agent(void *context)
 
     for (uint32_t i = 0; i < simulation->acts && !atomic_load(&agent->world->calm); i++) {
         agent_act(agent);
+        simulation->acted_ns = simulation->now_ns;
         fibers_yield();
     }
     simulation->agents_left--;
@@ -191,9 +194,10 @@ static void go_on_until(struct simulation *simulation, bool (*done)(struct simul
     }
 }
 
+/* True, too, when only the world's timers go on: the agents that are left wait for the calm. */
 static bool agents_are_through(struct simulation *simulation)
 {
-    return simulation->agents_left == 0;
+    return simulation->agents_left == 0 || simulation->now_ns - simulation->acted_ns > QUIET_NS;
 }
 
 static bool never(struct simulation *simulation)
@@ -253,7 +257,9 @@ static void begin(struct simulation *simulation, uint64_t seed, uint32_t acts)
         .context = simulation,
     };
 
-    *simulation = (struct simulation){ .acts = acts, .now_ns = START_NS + seed };
+    *simulation = (struct simulation){ .acts = acts,
+                                       .now_ns = START_NS + seed,
+                                       .acted_ns = START_NS + seed };
     simulation->fibers = fibers_create(seed, preempts[seed % 5]);
     if (STEPPED)
         fibers_preempt_steps(simulation->fibers, steps_between[seed % 4]);

@@ -67,7 +67,7 @@ enum weir_scale {
 /* Selects what happens to the mailbox of a removed worker. */
 #define WEIR_REMOVE_LIST(X)                                                                        \
     X(DRAIN, 0, "drain")     /* members that have room get them, and it handles the rest */        \
-    X(REROUTE, 1, "reroute") /* other members of the pool get them that have room */               \
+    X(REROUTE, 1, "reroute") /* other members of the pool get them, as soon as these have room */  \
     X(DISCARD, 2, "discard") /* they become dead letters with the reason `removed` */
 enum weir_remove {
 #define WEIR_REMOVE_NUMBER(name, number, word) WEIR_REMOVE_##name = (number),
