@@ -60,7 +60,8 @@ static bool is_other(const char *path, const struct bookmark_entry *entry)
 {
     struct stat about;
 
-    return stat(path, &about) == 0 && (uint64_t)about.st_ino != entry->inode;
+    return stat(path, &about) == 0 &&
+           ((uint64_t)about.st_ino != entry->inode || !S_ISREG(about.st_mode));
 }
 
 /* Opens a file if it is that of the entry. `*error` is set when it might be, and cannot be

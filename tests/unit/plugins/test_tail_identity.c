@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <weir/testkit.h>
@@ -136,6 +138,34 @@ static void test_other_spelling_is_the_same_file(void)
         for (size_t j = 0; j < count; j++)
             respell(spellings[i], spellings[j]);
     }
+}
+
+/* A socket has the inode of the file that is gone, as it may be given again. */
+static void test_socket_with_the_inode_is_another_file(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct fixture f;
+    struct stat about;
+    char text[512], *path;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    scratch_init(&f.scratch);
+    path = path_of(&f, "socket");
+    CU_ASSERT_TRUE_FATAL(strlen(path) < sizeof address.sun_path);
+    memcpy(address.sun_path, path, strlen(path));
+    CU_ASSERT_EQUAL(bind(descriptor, (struct sockaddr *)&address, sizeof address), 0);
+    CU_ASSERT_EQUAL(close(descriptor), 0);
+    CU_ASSERT_EQUAL(stat(path, &about), 0);
+    free(path);
+    path = path_of(&f, "a.log");
+    (void)snprintf(text, sizeof text, "weir files 1\n%ju 4 1 4 123 %zu %s\n",
+                   (uintmax_t)about.st_ino, strlen(path), path);
+    free(path);
+    (void)scratch_write(&f.scratch, "position", text);
+    fixture_open_with(&f, "a.log", "");
+    CU_ASSERT_FALSE(has_warned(&f, UNREACHED));
+    CU_ASSERT_TRUE(has_warned(&f, CHANGED));
+    fixture_finish(&f);
 }
 
 /* --- files that cannot be reached ------------------------------------------------------------- */
@@ -411,6 +441,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "rotated target", test_rotated_target_of_a_link_is_read_to_its_end },
         { "spelling", test_other_spelling_is_the_same_file },
+        { "socket", test_socket_with_the_inode_is_another_file },
         { "forbidden file", test_file_that_may_not_be_read_has_not_changed },
         { "unreachable folder", test_folder_that_cannot_be_reached_has_not_changed },
         { "no mount", test_folder_that_is_not_mounted_has_not_changed },
