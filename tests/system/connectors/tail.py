@@ -194,6 +194,37 @@ def test_file_that_is_copied_and_truncated():
         check(max(recorded(host).values()) == 1, "a line twice")
 
 
+def rotate(folder, mode):
+    rules = os.path.join(folder, "rules")
+    with open(rules, "w", encoding="utf-8") as stream:
+        stream.write(f'"{folder}/app.log" {{\n  rotate 20\n  size 1\n  {mode}\n}}\n')
+    os.chmod(rules, 0o600)
+    subprocess.run(["logrotate", "-f", "-s", os.path.join(folder, "rotated"), rules], check=True,
+                   timeout=60)
+
+
+def test_rotation_by_logrotate():
+    """Under the host, and while none runs; nobody writes while logrotate copies."""
+    text = TAIL.replace('"{folder}/app.log", "{folder}/app.log.*"], ',
+                        '"{folder}/app*"], exclude: ["*.gz"], ')
+    for mode in ("copytruncate", "create", "create\n  compress\n  delaycompress"):
+        codes = (0, 1) if "compress\n" in mode else (0,) # a file of the position may be gone
+        with hosted(text) as host:
+            for turn in range(6):
+                with open(os.path.join(host.work, "app.log"), "ab") as stream:
+                    stream.write(b"".join(b"%d\n" % i for i in range(turn * 500, turn * 500 + 500)))
+                if turn % 3 == 0:
+                    host.start()
+                if turn % 3 == 1: # what is compressed is read no more
+                    until(lambda: not missing(host, turn * 500 + 500), f"every line, {mode}")
+                    check(host.stop() in codes, f"the exit code, {mode}")
+                rotate(host.work, mode)
+            host.start()
+            until(lambda: not missing(host, 3000), f"every line, {mode}")
+            check(host.stop() in codes, f"the exit code, {mode}")
+            check(max(recorded(host).values()) == 1, f"a line twice, {mode}")
+
+
 def test_end_in_order_and_another_start_repeat_nothing():
     with hosted() as host:
         path = os.path.join(host.work, "app.log")
@@ -284,6 +315,7 @@ def main():
     test_no_line_is_lost_behind_a_second_pool(options.kills, options.seed)
     test_list_of_files_is_read_to_its_end(min(options.kills, 20), options.seed)
     test_file_that_is_copied_and_truncated()
+    test_rotation_by_logrotate()
     test_end_in_order_and_another_start_repeat_nothing()
     test_position_that_cannot_be_saved_at_the_end_ends_with_74()
     test_position_that_is_no_regular_file_is_refused()
