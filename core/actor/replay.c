@@ -83,6 +83,15 @@ static int send_again(struct replaying *replaying, const struct dead_message *de
     return status;
 }
 
+/* The dead letter was accepted again. */
+static void mark_record(struct runtime *runtime, const struct dead_message *dead)
+{
+    const struct dead_store *store = &runtime->options.dead_store;
+
+    if (dead->letter.record && store->sent_again)
+        store->sent_again(store->context, dead->letter.record);
+}
+
 /* True when the dead letter was accepted again. */
 static bool try_dead_letter(struct replaying *replaying, const struct dead_message *dead,
                             struct replay_result *result)
@@ -112,6 +121,7 @@ void replay(struct runtime *runtime, struct executor *executor, struct dead_lett
         struct dead_message *next = dead->next;
 
         if (try_dead_letter(&replaying, dead, out)) {
+            mark_record(runtime, dead);
             dead_letters_replayed(letters, dead);
             out->replayed++;
         } else {

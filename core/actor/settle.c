@@ -102,9 +102,9 @@ uint64_t settle_record(struct actor *actor, const struct message *message, enum 
     if (!way && (!place_member_of(actor) || message_is_for_one(message) ||
                  (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)))
         way = &to_actor;
-    dead_letters_add(actor->place->dead, message, way, reason, detail,
-                     executor_time(actor->executor));
     record = store(actor, message, way, reason, detail);
+    dead_letters_add(actor->place->dead, message, way, reason, detail, record,
+                     executor_time(actor->executor));
     log_dead_letter(actor, message, reason, detail);
     return record;
 }

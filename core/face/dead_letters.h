@@ -42,6 +42,7 @@ struct dead_letter {
     weir_pid from;
     uint64_t key;
     struct dead_letter_way way;
+    uint64_t record;  /* its number in the program's store; 0: none */
     uint64_t when_ns; /* runtime clock */
     uint16_t attempt;
     uint8_t kind; /* enum weir_kind */
@@ -84,6 +85,10 @@ int dead_letters_payload(struct dead_letters *letters, uint64_t number, unsigned
 bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
 /* Deletes all dead letters; returns how many. */
 uint32_t dead_letters_delete_all(struct dead_letters *letters);
+
+/* The program has sent the message of a record of its store again: its dead letter leaves, counted as
+ * sent again. False: none has that record. */
+bool dead_letters_sent_again(struct dead_letters *letters, uint64_t record);
 
 struct replay_result {
     uint32_t replayed;

@@ -56,6 +56,9 @@ struct dead_store {
     /* True while workers of the pool `path` whose dead letters are awaited should take no further
      * message. */
     bool (*is_full)(void *context, const char *path);
+    /* The message of record `number` was accepted again, by a replay. Any thread; never waits for a
+     * disk. May be NULL. */
+    void (*sent_again)(void *context, uint64_t number);
 };
 
 /*

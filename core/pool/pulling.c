@@ -455,8 +455,9 @@ static void settle_queued(struct pool *pool, struct executor *executor, struct m
     const char *detail = dead_letters_detail(message, "", text);
     uint64_t record;
 
-    dead_letters_add(&pool->dead, message, &to_pool, reason, detail, executor_time(executor));
     record = dead_store_append(pool->runtime, message, pool->pid, pool->path, NULL, reason, detail);
+    dead_letters_add(&pool->dead, message, &to_pool, reason, detail, record,
+                     executor_time(executor));
     log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, pool->path, dead_reason_event(reason),
               weir_str("reason", dead_reason_name(reason)), weir_str("detail", detail),
               weir_str("tag", message_tag_name(message)));

@@ -135,7 +135,7 @@ const char *dead_letters_detail(const struct message *message, const char *detai
 
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
-                      const char *detail, uint64_t now_ns)
+                      const char *detail, uint64_t record, uint64_t now_ns)
 {
     static const struct dead_letter_way to_pool = { .output = DEAD_LETTER_DIRECT };
     struct dead_message *dead = NULL;
@@ -148,6 +148,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
     if (dead) {
         dead->letter.reason = reason;
         dead->letter.way = way ? *way : to_pool;
+        dead->letter.record = record;
         dead->letter.when_ns = now_ns;
         (void)snprintf(dead->letter.detail, sizeof dead->letter.detail, "%s", detail ? detail : "");
         keep_locked(letters, dead);
@@ -339,6 +340,21 @@ void dead_letters_put_back(struct dead_letters *letters, struct dead_message *ol
     }
     evict_locked(letters);
     lock_release(&letters->lock);
+}
+
+bool dead_letters_sent_again(struct dead_letters *letters, uint64_t record)
+{
+    struct dead_message *dead, *before = NULL;
+
+    lock_acquire(&letters->lock);
+    for (dead = letters->first; dead && dead->letter.record != record; dead = dead->next)
+        before = dead;
+    if (dead) {
+        remove_locked(letters, before, dead);
+        letters->replayed++;
+    }
+    lock_release(&letters->lock);
+    return dead != NULL;
 }
 
 void dead_letters_replayed(struct dead_letters *letters, struct dead_message *dead)

@@ -45,10 +45,10 @@ void dead_letters_init(struct dead_letters *letters, const struct dead_letters_b
 void dead_letters_finish(struct dead_letters *letters);
 
 /* Counts a message, and keeps a copy when bounds and memory allow, unless it is core's own. Borrows
- * everything; `way` NULL: to the pool itself. */
+ * everything; `way` NULL: to the pool itself. `record`: its number in the store, or 0. */
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
-                      const char *detail, uint64_t now_ns);
+                      const char *detail, uint64_t record, uint64_t now_ns);
 
 /* The detail of the dead letter of a message: `detail`, which may be NULL, and the message's label.
  * Returns `detail`, or `out`. */

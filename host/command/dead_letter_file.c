@@ -199,9 +199,11 @@ static bool can_be_sent(const struct dead_entry *entry)
            record->kind <= WEIR_REQUEST && record->size <= HTTP_BODY_MAX;
 }
 
-static char *make_target(const struct dead_record *record)
+/* With the record's id the host, when it still has the dead letter in memory, drops it there. */
+static char *make_target(const struct dead_entry *entry)
 {
-    char *target = NULL;
+    const struct dead_record *record = &entry->record;
+    char *target = NULL, id[DEAD_ID_TEXT];
     size_t size = 0;
     FILE *stream = open_memstream(&target, &size);
 
@@ -213,6 +215,11 @@ static char *make_target(const struct dead_record *record)
     if (record->tag[0]) {
         fputs("&tag=", stream);
         http_write_escaped(stream, record->tag);
+    }
+    if (entry->id.number) {
+        dead_id_format(&entry->id, id);
+        fprintf(stream, "&dead=%s&died=", id);
+        http_write_escaped(stream, record->path);
     }
     if (fclose(stream) == 0)
         return target;
@@ -246,7 +253,7 @@ static void report_refused(struct going *going, const struct dead_entry *entry, 
 
 static void replay(struct going *going, const struct dead_entry *entry)
 {
-    char *target = make_target(&entry->record);
+    char *target = make_target(entry);
     const struct exchange exchange = { .path = going->socket,
                                        .target = target,
                                        .is_post = true,

@@ -4,13 +4,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/lock.h"
+#include "host/dead/dead_marks.h"
 #include "host/dead/dead_waiting.h"
 
 #define COMPONENT "dead_letters"
 #define AGAIN_MS 1000u
+#define MARK_MS 1000u /* for one sync; the control socket waits as long */
 
 struct dead_file {
     const struct log_sink *sink;
@@ -30,6 +33,7 @@ struct dead_file {
     bool has_next;                    /* `next` takes the place of the present file */
     struct dead_output *next;         /* owned */
     struct dead_waiting waiting;      /* the thread reads its `text` without the lock */
+    struct dead_marks marks;          /* records that were sent again, and are not marked */
     uint64_t size_max;                /* 0 = none */
     int error;                        /* an errno of the last write; 0: it succeeded */
     struct dead_file_figures figures; /* without `waiting` and `error` */
@@ -55,6 +59,7 @@ int dead_file_create(const struct log_sink *sink, uint64_t (*date_us)(void), str
         return WEIR_ENOMEM;
     file->sink = sink;
     file->date_us = date_us;
+    (void)getrandom(&file->waiting.run, sizeof file->waiting.run, 0);
     lock_init(&file->lock, LOCK_DEAD_FILE);
     pthread_cond_init(&file->filled, NULL);
     init_timed(&file->changed);
@@ -130,9 +135,21 @@ static bool is_full(void *context, const char *path)
     return is_full;
 }
 
+static void sent_again(void *context, uint64_t number)
+{
+    struct dead_file *file = context;
+
+    lock_acquire(&file->lock);
+    if (!dead_waiting_mark(&file->waiting, number))
+        (void)dead_marks_add(&file->marks, number);
+    lock_release(&file->lock);
+}
+
 struct dead_store dead_file_store(struct dead_file *file)
 {
-    return (struct dead_store){ .context = file, .append = append, .is_full = is_full };
+    return (struct dead_store){
+        .context = file, .append = append, .is_full = is_full, .sent_again = sent_again
+    };
 }
 
 /* --- the thread: another file --------------------------------------------------------------- */
@@ -291,9 +308,9 @@ static void log_held_locked(struct dead_file *file)
     for (size_t i = 0; i < file->waiting.owner_count; i++) {
         struct dead_owner *owner = &file->waiting.owners[i];
 
-        if (owner->is_held && !owner->is_held_logged)
+        if (file->output && owner->is_held && !owner->is_held_logged)
             log_error_locked(file, EFBIG, owner->name);
-        else if (!owner->is_held && owner->is_held_logged && file->output)
+        else if (file->output && !owner->is_held && owner->is_held_logged)
             log_stored_locked(file, owner->name);
         owner->is_held_logged = owner->is_held;
     }
@@ -469,6 +486,33 @@ bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms)
     return is_empty;
 }
 
+void dead_file_mark(struct dead_file *file)
+{
+    struct dead_marks marks;
+    char *path;
+
+    (void)dead_file_flush(file, MARK_MS); /* records that are being written */
+    lock_acquire(&file->lock);
+    marks = file->marks;
+    file->marks = (struct dead_marks){ .count = 0 };
+    path = file->figures.path ? strdup(file->figures.path) : NULL;
+    lock_release(&file->lock);
+    if (marks.count > 0 && path)
+        dead_marks_apply(&marks, file->waiting.run, path);
+    if (marks.left > 0)
+        log_event(file->sink, WEIR_LOG_WARNING, COMPONENT,
+                  "records of dead letters that were sent again are not marked",
+                  weir_str("path", path ? path : ""), weir_uint("records", marks.left),
+                  weir_str("effect", "a replay of their file sends them once more"));
+    dead_marks_finish(&marks);
+    free(path);
+}
+
+bool dead_file_id_is_own(const struct dead_file *file, const struct dead_id *id)
+{
+    return file->waiting.run == id->run;
+}
+
 void dead_file_end(struct dead_file *file)
 {
     if (!file || file->has_ended)
@@ -492,6 +536,7 @@ void dead_file_destroy(struct dead_file *file)
     dead_output_close(file->output);
     free(file->figures.path);
     dead_waiting_finish(&file->waiting);
+    dead_marks_finish(&file->marks);
     pthread_cond_destroy(&file->emptied);
     pthread_cond_destroy(&file->changed);
     pthread_cond_destroy(&file->filled);

@@ -17,6 +17,7 @@
 #include "base/report.h"
 #include "config/settings.h"
 #include "host/dead/dead_output.h"
+#include "host/dead/dead_record.h"
 #include "weir_core.h"
 
 /* bytes of one pool that wait: some tenths of a second of a usual disk */
@@ -50,6 +51,13 @@ void dead_file_reopen(struct dead_file *file);
 
 /* Waits until all is written that has room in the file. False: not in time, or not all had room. */
 bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms);
+
+/* Marks the records of the messages that replays have sent again, also in files that were renamed
+ * (dead/dead_marks.h); logs how many it does not find. Reads the files: call it on a thread that may
+ * wait for a disk. */
+void dead_file_mark(struct dead_file *file);
+/* True when this process wrote the record. */
+bool dead_file_id_is_own(const struct dead_file *file, const struct dead_id *id);
 
 /* Writes the buffer, or discards it when the file cannot be written, and stores nothing from then
  * on. Call it before runtime_stop. NULL is allowed; legal twice. */

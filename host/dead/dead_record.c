@@ -105,9 +105,14 @@ static void put_time(struct dead_text *text, uint64_t time_us)
     put_field(text, "time", value);
 }
 
-static void put_header(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
+static void put_header(struct dead_text *text, const struct dead_record *record,
+                       const struct dead_id *id, uint64_t time_us)
 {
+    char name[DEAD_ID_TEXT];
+
     put_time(text, time_us);
+    dead_id_format(id, name);
+    put_field(text, "id", name);
     put_field(text, "pool", record->path);
     put_field(text, "to", record->to);
     put_field(text, "reason", record->reason);
@@ -135,7 +140,8 @@ static size_t header_bound(const struct dead_record *record)
     return size;
 }
 
-int dead_record_write(struct dead_text *text, const struct dead_record *record, uint64_t time_us)
+int dead_record_write(struct dead_text *text, const struct dead_record *record,
+                      const struct dead_id *id, uint64_t time_us)
 {
     const size_t begin = text->size, bound = header_bound(record);
     const size_t size = record->payload ? record->size : 0;
@@ -148,7 +154,7 @@ int dead_record_write(struct dead_text *text, const struct dead_record *record, 
         !make_room(text, FRAME_SIZE + bound + payload + 1))
         return WEIR_ENOMEM;
     text->size += FRAME_SIZE;
-    put_header(text, record, time_us);
+    put_header(text, record, id, time_us);
     header = text->size - begin - FRAME_SIZE;
     dead_quote(text->bytes + text->size, record->payload, size);
     text->size += payload;
@@ -174,6 +180,22 @@ static bool read_hex(const char *digits, size_t count, uint64_t *out)
         *out = *out << 4 | (uint64_t)(found - "0123456789abcdef");
     }
     return true;
+}
+
+void dead_id_format(const struct dead_id *id, char text[DEAD_ID_TEXT])
+{
+    (void)snprintf(text, DEAD_ID_TEXT, "%016" PRIx64 "-%016" PRIx64, id->run, id->number);
+}
+
+bool dead_id_parse(const char *text, struct dead_id *out)
+{
+    struct dead_id id;
+    const bool is_one = strlen(text) == DEAD_ID_TEXT - 1 && text[16] == '-' &&
+                        read_hex(text, 16, &id.run) && read_hex(text + 17, 16, &id.number);
+
+    if (is_one)
+        *out = id;
+    return is_one;
 }
 
 size_t dead_record_size(const char *bytes)
@@ -268,6 +290,8 @@ static void set_field(struct dead_entry *entry, const char *name, char *value)
     if (strcmp(name, "sent") == 0)
         entry->is_by_user = true;
     set_number(entry, name, value);
+    if (strcmp(name, "id") == 0)
+        (void)dead_id_parse(value, &entry->id);
 }
 
 static void read_header(struct dead_entry *entry, char *header)

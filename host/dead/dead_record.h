@@ -43,8 +43,20 @@ struct dead_text {
 /* WEIR_ENOMEM: the text is unchanged. */
 int dead_text_append(struct dead_text *text, const void *bytes, size_t size);
 
+/* Names a record among those of all hosts. Zero: no name. */
+struct dead_id {
+    uint64_t run;    /* a random number of the process that wrote it */
+    uint64_t number; /* in its store */
+};
+
+#define DEAD_ID_TEXT 34 /* bytes of an id as text, with its NUL */
+void dead_id_format(const struct dead_id *id, char text[DEAD_ID_TEXT]);
+/* False: it is none. */
+bool dead_id_parse(const char *text, struct dead_id *out);
+
 /* Appends a record. `time_us`: since 1970, UTC. WEIR_ENOMEM: the text is unchanged. Borrows. */
-int dead_record_write(struct dead_text *text, const struct dead_record *record, uint64_t time_us);
+int dead_record_write(struct dead_text *text, const struct dead_record *record,
+                      const struct dead_id *id, uint64_t time_us);
 /* The bytes of the record that begins at `bytes`, and was written by dead_record_write. */
 size_t dead_record_size(const char *bytes);
 
@@ -58,6 +70,7 @@ struct dead_entry {
     /* Version 1 also has takes, which no worker may get: see docs/decisions/305. */
     bool is_take;
     const char *time;
+    struct dead_id id;
     struct dead_record record;
     char *memory; /* owned by the reader, until its next call */
 };

@@ -96,9 +96,11 @@ uint64_t dead_waiting_add(struct dead_waiting *waiting, struct dead_owner *owner
                           const struct dead_place *place, size_t bound)
 {
     struct dead_text *text = &owner->batch.text;
+    const struct dead_id id = { waiting->run, number_of(waiting, owner, owner->number + 1) };
     const size_t before = text->size;
 
-    if ((!is_awaited && size_of(owner) >= bound) || dead_record_write(text, record, time_us) != 0)
+    if ((!is_awaited && size_of(owner) >= bound) ||
+        dead_record_write(text, record, &id, time_us) != 0)
         return 0;
     if (!is_awaited && !has_room(waiting, owner, text->size - before, place)) {
         text->size = before;
@@ -107,7 +109,24 @@ uint64_t dead_waiting_add(struct dead_waiting *waiting, struct dead_owner *owner
     waiting->size += text->size - before;
     waiting->count++;
     owner->batch.count++;
-    return number_of(waiting, owner, ++owner->number);
+    owner->number++;
+    return id.number;
+}
+
+bool dead_waiting_mark(struct dead_waiting *waiting, uint64_t number)
+{
+    const uint64_t index = number >> DEAD_STORE_STREAM_SHIFT;
+    struct dead_owner *owner = index < waiting->owner_count ? &waiting->owners[index] : NULL;
+    uint64_t next = owner ? owner->number - owner->batch.count + 1 : 0;
+    char *record;
+
+    number &= (UINT64_C(1) << DEAD_STORE_STREAM_SHIFT) - 1;
+    if (!owner || number < next || number > owner->number)
+        return false;
+    for (record = owner->batch.text.bytes; next < number; next++)
+        record += dead_record_size(record);
+    record[DEAD_RECORD_STATE] = 'r';
+    return true;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

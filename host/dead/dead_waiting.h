@@ -25,6 +25,7 @@ struct dead_owner {
 };
 
 struct dead_waiting {
+    uint64_t run;              /* of struct dead_id; set by the user */
     struct dead_owner *owners; /* owned; the index is the number of the stream */
     size_t owner_count;
     uint64_t size;          /* bytes of all records */
@@ -52,6 +53,9 @@ struct dead_place {
 uint64_t dead_waiting_add(struct dead_waiting *waiting, struct dead_owner *owner,
                           const struct dead_record *record, uint64_t time_us, bool is_awaited,
                           const struct dead_place *place, size_t bound);
+
+/* Marks a record as sent again. False: it does not wait, or is in the text. */
+bool dead_waiting_mark(struct dead_waiting *waiting, uint64_t number);
 
 /* Moves what fits into the empty text. WEIR_ENOMEM: some of it. */
 int dead_waiting_gather(struct dead_waiting *waiting, const struct dead_place *place);

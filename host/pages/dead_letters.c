@@ -384,7 +384,23 @@ bool dead_letters_page_replay(const struct overview *overview, const char *path,
         runtime_leave(executor);
     }
     lock_release(&overview->assembly->lock);
+    if (found && overview->dead_file && result.replayed > 0)
+        dead_file_mark(overview->dead_file);
     if (found)
         show_replay(path, &result, for_people, stream);
     return found;
+}
+
+void dead_letters_page_sent_again(const struct overview *overview, const char *path, const char *id)
+{
+    struct dead_letter_owner owner;
+    struct dead_id own;
+
+    if (!overview->dead_file || !dead_id_parse(id, &own) ||
+        !dead_file_id_is_own(overview->dead_file, &own))
+        return;
+    lock_acquire(&overview->assembly->lock);
+    if (find_owner_locked(overview, path, &owner))
+        (void)dead_letters_sent_again(owner.box.letters, own.number);
+    lock_release(&overview->assembly->lock);
 }

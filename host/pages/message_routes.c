@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/encoding.h"
 #include "config/json.h"
+#include "host/pages/dead_letters.h"
 
 #define TAG_SIZE 129 /* the longest name, and its NUL */
 
@@ -191,6 +192,16 @@ static void answer_sent(const struct inquiry *inquiry, int status, uint64_t acce
     json_finish(&json);
 }
 
+/* A message out of the file of dead letters was accepted. */
+static void drop_dead_letter(const struct inquiry *inquiry)
+{
+    char id[HTTP_TARGET_MAX], path[HTTP_TARGET_MAX];
+
+    if (http_query(inquiry->request, "dead", id, sizeof id) &&
+        http_query(inquiry->request, "died", path, sizeof path))
+        dead_letters_page_sent_again(&inquiry->routes->overview, path, id);
+}
+
 unsigned message_routes_send(struct inquiry *inquiry)
 {
     const struct http_request *request = inquiry->request;
@@ -208,6 +219,8 @@ unsigned message_routes_send(struct inquiry *inquiry)
         status = send_one(&outgoing, request->body, request->body_size);
         accepted = status == 0;
     }
+    if (status == 0)
+        drop_dead_letter(inquiry);
     answer_sent(inquiry, status, accepted);
     return http_status_of(status);
 }

@@ -95,7 +95,9 @@ static void begin(struct fixture *f, uint32_t seconds, const struct rate *rate)
     f->home->behaviour.settled = settled;
     f->home->context = f->first->context = f->second->context = f;
     rig_init(&f->rig, 1, 0);
-    f->rig.runtime->options.dead_store = (struct dead_store){ f, append, is_never_full };
+    f->rig.runtime->options.dead_store = (struct dead_store){ .context = f,
+                                                              .append = append,
+                                                              .is_full = is_never_full };
     f->home_pool = rig_workers(&f->rig, f->home, "home", 1, 16);
     if (seconds > 1)
         options.settings.route = WEIR_ROUTE_BROADCAST;

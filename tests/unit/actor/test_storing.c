@@ -88,7 +88,9 @@ static void begin(struct fixture *f)
     f->home->behaviour.settled = settled;
     f->home->context = f;
     rig_init(&f->rig, 2, 0);
-    f->rig.runtime->options.dead_store = (struct dead_store){ &f->shelf, append, is_full };
+    f->rig.runtime->options.dead_store = (struct dead_store){ .context = &f->shelf,
+                                                              .append = append,
+                                                              .is_full = is_full };
     f->home_pool = rig_workers(&f->rig, f->home, "home", 1, 16);
     f->second_pool = rig_workers(&f->rig, f->second, "second", 1, 16);
     f->first_pool = stage(&f->rig, f->first, "first", f->second_pool->pid);

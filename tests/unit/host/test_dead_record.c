@@ -37,12 +37,14 @@ static const struct dead_record plain = {
     .size = 12,
 };
 
+static const struct dead_id id = { 0xfeedu, 42 };
+
 static struct dead_text make(const struct dead_record *records, size_t count)
 {
     struct dead_text text = { .bytes = NULL };
 
     for (size_t i = 0; i < count; i++)
-        CU_ASSERT_EQUAL(dead_record_write(&text, &records[i], TIME_US), 0);
+        CU_ASSERT_EQUAL(dead_record_write(&text, &records[i], &id, TIME_US), 0);
     return text;
 }
 
@@ -109,6 +111,8 @@ static void check_plain(const struct dead_entry *entry)
     CU_ASSERT_EQUAL(record->kind, plain.kind);
     CU_ASSERT_EQUAL_FATAL(record->size, plain.size);
     CU_ASSERT_EQUAL(memcmp(record->payload, plain.payload, plain.size), 0);
+    CU_ASSERT_EQUAL(entry->id.run, id.run);
+    CU_ASSERT_EQUAL(entry->id.number, id.number);
     CU_ASSERT_TRUE(entry->has_payload);
     CU_ASSERT_FALSE(entry->was_replayed);
 }

@@ -37,7 +37,7 @@ static void begin(struct fixture *fixture, uint32_t count)
 
 static void add(struct fixture *fixture, uint64_t when_ns)
 {
-    dead_letters_add(&fixture->letters, fixture->message, NULL, DEAD_REJECTED, "", when_ns);
+    dead_letters_add(&fixture->letters, fixture->message, NULL, DEAD_REJECTED, "", 0, when_ns);
 }
 
 static struct dead_letters_figures figures_of(struct fixture *fixture)
@@ -62,7 +62,7 @@ static void test_record_names_sender_and_reason(void)
 
     begin(&f, 4);
     f.message->public.attempt = 3;
-    dead_letters_add(&f.letters, f.message, NULL, DEAD_RETRIES, "tired", 99);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_RETRIES, "tired", 0, 99);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 1);
     CU_ASSERT_EQUAL(record.reason, DEAD_RETRIES);
     CU_ASSERT_EQUAL(record.size, 24);
@@ -86,7 +86,7 @@ static void test_full_store_keeps_the_last_and_counts_all(void)
 
     begin(&f, 3);
     for (uint64_t i = 0; i < 8; i++)
-        dead_letters_add(&f.letters, f.message, NULL, i % 2 ? DEAD_FULL : DEAD_CRASHED, "", i);
+        dead_letters_add(&f.letters, f.message, NULL, i % 2 ? DEAD_FULL : DEAD_CRASHED, "", 0, i);
     CU_ASSERT_EQUAL(figures_of(&f).evicted, 5);
     CU_ASSERT_EQUAL(figures_of(&f).kept, 3);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, records, 4), 3);
@@ -109,10 +109,10 @@ static void test_long_detail_is_cut(void)
     begin(&f, 1);
     memset(detail, 'x', sizeof detail);
     detail[299] = '\0';
-    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, detail, 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, detail, 0, 0);
     (void)dead_letters_read(&f.letters, &record, 1);
     CU_ASSERT_EQUAL(strlen(record.detail), sizeof record.detail - 1);
-    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, NULL, 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_REJECTED, NULL, 0, 0);
     (void)dead_letters_read(&f.letters, &record, 1);
     CU_ASSERT_STRING_EQUAL(record.detail, "");
     finish(&f);
@@ -125,7 +125,7 @@ static void test_no_capacity_counts_only(void)
     uint64_t counts[DEAD_REASONS];
 
     begin(&f, 0);
-    dead_letters_add(&f.letters, f.message, NULL, DEAD_EXPIRED, "", 0);
+    dead_letters_add(&f.letters, f.message, NULL, DEAD_EXPIRED, "", 0, 0);
     CU_ASSERT_EQUAL(dead_letters_read(&f.letters, &record, 1), 0);
     dead_letters_counts(&f.letters, counts);
     CU_ASSERT_EQUAL(counts[DEAD_EXPIRED], 1);
