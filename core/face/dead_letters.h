@@ -86,8 +86,8 @@ bool dead_letters_delete(struct dead_letters *letters, uint64_t number);
 /* Deletes all dead letters; returns how many. */
 uint32_t dead_letters_delete_all(struct dead_letters *letters);
 
-/* The program has sent the message of a record of its store again: its dead letter leaves, counted as
- * sent again. False: none has that record. */
+/* The program has sent the message of a record of its store again: its dead letter leaves, counted
+ * as sent again. False: none has that record. */
 bool dead_letters_sent_again(struct dead_letters *letters, uint64_t record);
 
 struct replay_result {

@@ -53,8 +53,8 @@ void dead_file_reopen(struct dead_file *file);
 bool dead_file_flush(struct dead_file *file, uint32_t timeout_ms);
 
 /* Marks the records of the messages that replays have sent again, also in files that were renamed
- * (dead/dead_marks.h); logs how many it does not find. Reads the files: call it on a thread that may
- * wait for a disk. */
+ * (dead/dead_marks.h); logs how many it does not find. Reads the files: for a thread that may wait
+ * for a disk. */
 void dead_file_mark(struct dead_file *file);
 /* True when this process wrote the record. */
 bool dead_file_id_is_own(const struct dead_file *file, const struct dead_id *id);

@@ -33,12 +33,13 @@ int dead_letters_page_payload(const struct overview *overview, const char *path,
 int dead_letters_page_delete(const struct overview *overview, const char *path,
                              const uint64_t *numbers, uint32_t count, uint32_t *out_deleted);
 
-/* The message of the record `id` of the file of dead letters was accepted again: when the dead letter
- * is still one of `path`, it leaves. */
+/* The message of the record `id` of the file of dead letters was accepted again: when the dead
+ * letter is still one of `path`, it leaves. */
 void dead_letters_page_sent_again(const struct overview *overview, const char *path,
                                   const char *id);
 
-/* Replays the dead letters of one pool or source, and marks their records in the file; false: there is no such path. */
+/* Replays the dead letters of one pool or source, and marks their records in the file; false: there
+ * is no such path. */
 bool dead_letters_page_replay(const struct overview *overview, const char *path, bool for_people,
                               FILE *stream);
 
