@@ -67,6 +67,8 @@ static int put_file(const struct replacing *replacing, const char *file)
     replacing->node->secret = true;
     if (encoding_problem(text, size))
         status = refuse(replacing, "${file:%.128s} %s", file, encoding_problem(text, size));
+    else if (report_hide(replacing->report, text, size) != WEIR_OK)
+        status = WEIR_ENOMEM;
     else
         status = put(replacing, text, size);
     explicit_bzero(text, size);

@@ -23,6 +23,12 @@ void report_finish(struct report *report)
 {
     finish_list(&report->errors);
     finish_list(&report->warnings);
+    secrets_finish(&report->secrets);
+}
+
+int report_hide(struct report *report, const char *value, size_t size)
+{
+    return report ? secrets_add(&report->secrets, value, size) : WEIR_OK;
 }
 
 static const char *put_text(char **at, const char *text)
@@ -55,9 +61,9 @@ static int fill_entry(struct report_entry *entry, const struct mark *mark, const
     return WEIR_OK;
 }
 
-WEIR_PRINTF(4, 0)
-static void add(struct report_list *list, const struct mark *mark, const char *path,
-                const char *format, va_list arguments)
+WEIR_PRINTF(5, 0)
+static void add(struct report_list *list, const struct secrets *secrets, const struct mark *mark,
+                const char *path, const char *format, va_list arguments)
 {
     char reason[REASON_SIZE];
 
@@ -65,6 +71,7 @@ static void add(struct report_list *list, const struct mark *mark, const char *p
     if (list->kept == REPORT_KEPT)
         return;
     (void)vsnprintf(reason, sizeof reason, format, arguments);
+    (void)secrets_hide(secrets, reason, strlen(reason), sizeof reason);
     if (fill_entry(&list->entries[list->kept], mark, path ? path : "", reason) == WEIR_OK)
         list->kept++;
 }
@@ -95,7 +102,7 @@ void report_add(struct report *report, const struct mark *mark, const char *path
     if (!report || is_closed(&report->errors, mark))
         return;
     va_start(arguments, format);
-    add(&report->errors, mark, path, format, arguments);
+    add(&report->errors, &report->secrets, mark, path, format, arguments);
     va_end(arguments);
 }
 
@@ -107,7 +114,7 @@ void report_warn(struct report *report, const struct mark *mark, const char *pat
     if (!report)
         return;
     va_start(arguments, format);
-    add(&report->warnings, mark, path, format, arguments);
+    add(&report->warnings, &report->secrets, mark, path, format, arguments);
     va_end(arguments);
 }
 

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/secrets.h"
+
 #include <weir/host.h>
 
 #define REPORT_KEPT 20      /* people do not read more than a screen of errors */
@@ -46,11 +48,15 @@ struct report_list {
 struct report {
     struct report_list errors;
     struct report_list warnings;
+    struct secrets secrets; /* hidden in the reasons */
 };
 
 void report_init(struct report *report);
 /* Frees the entries; the report is empty then and may be used again. */
 void report_finish(struct report *report);
+
+/* Later reasons do not show this value: it came from a file. NULL is allowed. WEIR_ENOMEM. */
+int report_hide(struct report *report, const char *value, size_t size);
 
 /*
  * Adds an error. `mark` and `path` may be NULL. Line breaks and control characters in words of the

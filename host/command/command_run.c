@@ -36,7 +36,7 @@ static int make_voice(struct host *host)
         return WEIR_ENOMEM;
     setup.screen = host->screen;
     host->logger = logger_create(&setup);
-    if (!host->logger)
+    if (!host->logger || logger_hide(host->logger, &host->secrets) != WEIR_OK)
         return WEIR_ENOMEM;
     if (dead_file_create(logger_sink(host->logger), logger_date_us, &host->dead_file) != 0)
         return WEIR_ENOMEM;
@@ -77,6 +77,11 @@ static int read_settings(struct host *host, struct settings **out)
     report_init(&report);
     status = configuration_read(&host->configuration, host->file, &host->files, &report, out);
     configuration_print(&report, host->invocation->err);
+    if (status == WEIR_OK && secrets_add_all(&host->secrets, &report.secrets) != WEIR_OK) {
+        settings_destroy(*out);
+        *out = NULL;
+        status = WEIR_ENOMEM;
+    }
     report_finish(&report);
     return configuration_exit_code(status);
 }
@@ -108,7 +113,9 @@ static int start(struct host *host, struct settings *settings)
     }
     logger_set_levels(host->logger, levels);
     report_init(&report);
-    status = begin_dead_file(host, settings, &report);
+    status = secrets_add_all(&report.secrets, &host->secrets);
+    if (status == 0)
+        status = begin_dead_file(host, settings, &report);
     if (status == 0)
         status = apply_from_nothing(&host->assembly, settings, &report);
     else
@@ -205,6 +212,7 @@ static int make_control(struct host *host)
         .loop = io_loop(host->io),
         .ask = control_routes_ask,
         .is_probe = control_routes_is_probe,
+        .conceal = control_routes_conceal,
         .context = &host->routes,
     };
 
@@ -299,6 +307,7 @@ static void tear_down(struct host *host)
     control_destroy(host->control);
     file_watch_destroy(host->file_watch);
     config_files_finish(&host->files);
+    secrets_finish(&host->secrets);
     poll_set_detach(host->poll_set);
     io_destroy(host->io);
     poll_set_destroy(host->poll_set);

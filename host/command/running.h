@@ -49,6 +49,7 @@ struct host {
     struct turn_watch *turn_watch;
     struct file_watch *file_watch;
     struct config_files files; /* as they were at the first read */
+    struct secrets secrets;    /* of the first read */
     struct cpu_watch cpu_watch;
     struct notify *notify;               /* NULL: no service manager */
     struct heartbeat *heartbeat;         /* NULL: no beat is expected */

@@ -126,8 +126,11 @@ static uv_buf_t make_head(const struct control_reply *reply)
 
 void control_answer(struct connection *connection, struct control_reply reply)
 {
+    const struct control_setup *setup = &connection->control->setup;
     int error;
 
+    if (setup->conceal && reply.text)
+        setup->conceal(setup->context, &reply);
     connection->output[0] = make_head(&reply);
     connection->output[1] = uv_buf_init(reply.text, (unsigned)reply.size);
     if (uv_is_closing((uv_handle_t *)&connection->pipe))

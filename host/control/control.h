@@ -48,6 +48,8 @@ struct control_setup {
     void (*ask)(void *context, struct connection *connection, const struct http_request *request);
     /* True for a request that a reserved place answers, too; must not wait. */
     bool (*is_probe)(const struct http_request *request);
+    /* Changes an answer that has a text before it is sent. NULL: none is changed. */
+    void (*conceal)(void *context, struct control_reply *reply);
     void *context;
     uint64_t timeout_ms; /* 0 = CONTROL_TIMEOUT_MS */
 };

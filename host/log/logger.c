@@ -24,6 +24,7 @@ struct logger {
     struct lock lock;
     struct log_limit limit;    /* lock */
     struct log_levels *levels; /* lock: owned; NULL = no pool has one of its own */
+    struct secrets secrets;    /* lock */
 };
 
 static void logger_line(void *context, const struct log_line *line);
@@ -85,6 +86,8 @@ static int write_line(struct logger *logger, const struct log_line *line)
     struct log_style style = style_of(logger);
     size_t size = log_line_write(text, &style, logger->date_us(), line);
 
+    size = logger_conceal(logger, text, size - 1, sizeof text - 1); /* without its newline */
+    text[size++] = '\n';
     return screen_log(logger->screen, text, size);
 }
 
@@ -169,6 +172,34 @@ static void log_all_repeated(struct logger *logger, bool all)
         log_repeated(logger, &over);
 }
 
+int logger_hide(struct logger *logger, const struct secrets *secrets)
+{
+    int status;
+
+    lock_acquire(&logger->lock);
+    status = secrets_add_all(&logger->secrets, secrets);
+    lock_release(&logger->lock);
+    return status;
+}
+
+bool logger_hides(struct logger *logger)
+{
+    bool hides;
+
+    lock_acquire(&logger->lock);
+    hides = secrets_has_any(&logger->secrets);
+    lock_release(&logger->lock);
+    return hides;
+}
+
+size_t logger_conceal(struct logger *logger, char *text, size_t length, size_t size)
+{
+    lock_acquire(&logger->lock);
+    length = secrets_hide(&logger->secrets, text, length, size);
+    lock_release(&logger->lock);
+    return length;
+}
+
 void logger_tick(struct logger *logger)
 {
     log_all_repeated(logger, false);
@@ -188,6 +219,7 @@ void logger_destroy(struct logger *logger)
         return;
     log_all_repeated(logger, true);
     log_levels_destroy(logger->levels);
+    secrets_finish(&logger->secrets);
     lock_finish(&logger->lock);
     free(logger);
 }

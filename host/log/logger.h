@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/secrets.h"
 #include "host/log/log_levels.h"
 #include "host/log/log_limit.h"
 #include "host/log/log_line.h"
@@ -44,6 +45,13 @@ void logger_set_level(struct logger *logger, enum weir_log_level level);
 /* Gives pools levels of their own from now on. Takes them; NULL = no pool has one. */
 void logger_set_levels(struct logger *logger, struct log_levels *levels);
 void logger_set_format(struct logger *logger, enum log_format format);
+
+/* Lines, and what logger_conceal gets, no longer show these values. WEIR_ENOMEM: some of them. */
+int logger_hide(struct logger *logger, const struct secrets *secrets);
+/* False: there are none. */
+bool logger_hides(struct logger *logger);
+/* Hides them in a text, as secrets_hide does. */
+size_t logger_conceal(struct logger *logger, char *text, size_t length, size_t size);
 
 /* Writes the `repeated=N` lines of the windows that are over. */
 void logger_tick(struct logger *logger);

@@ -263,3 +263,20 @@ void control_routes_ask(void *context, struct connection *connection,
     if (!inquiry.later)
         control_answer(connection, inquiry.reply);
 }
+
+void control_routes_conceal(void *context, struct control_reply *reply)
+{
+    const struct control_routes *own = context;
+    struct logger *logger = own->supervisor->logger;
+    const size_t size = reply->size * SECRETS_GROWTH + 1;
+    char *text;
+
+    if (strcmp(reply->content_type, TYPE_BYTES) == 0 || !logger_hides(logger))
+        return;
+    text = realloc(reply->text, size);
+    if (text)
+        reply->size = logger_conceal(logger, text, reply->size, size);
+    else
+        free(reply->text);
+    reply->text = text;
+}

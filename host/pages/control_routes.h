@@ -24,6 +24,9 @@
 void control_routes_ask(void *context, struct connection *connection,
                         const struct http_request *request);
 
+/* For control_setup: hides values of `${file:...}` in all answers but payloads. */
+void control_routes_conceal(void *context, struct control_reply *reply);
+
 /* For control_setup: true for /livez and /readyz. */
 bool control_routes_is_probe(const struct http_request *request);
 

@@ -320,6 +320,10 @@ static void reload(struct supervisor *supervisor)
     config_files_init(&files);
     status = configuration_read(supervisor->configuration, supervisor->file, &files, &report,
                                 &settings);
+    if (status == 0 && logger_hide(supervisor->logger, &report.secrets) != 0) {
+        settings_destroy(settings);
+        status = WEIR_ENOMEM;
+    }
     if (status == 0) {
         log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
         change_to(supervisor, settings, &report);

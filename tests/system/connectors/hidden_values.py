@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Goal:   no message, no line of the log and no page shows a value that came from `${file:...}`.
+        Shows promise C17.
+Method: files with a word in them that must be nowhere; plugins that quote them in their checks, in
+        the reasons why they do not open, and in their log lines; `weir check`, a start, a reload,
+        and each page of the control socket. `${file:...}` must be in its place.
+
+    hidden_values.py WEIR PLUGINS TREE
+"""
+import os
+import sys
+import tempfile
+
+from control import Host, check, report_failures, until
+
+WORD = "T0P-S3CRET"
+SHOWN = "${file:...}"
+HOOK = """
+sources: {{beats: {{use: timer.cron, args: {{every: 1h}}, to: hook}}}}
+pools: {{hook: {{use: http.client, args: {{url: "{url}"}}}}}}
+"""
+APPEND = """
+sources: {{beats: {{use: timer.cron, args: {{every: 1h}}, to: out}}}}
+pools: {{out: {{use: file.append, args: {{path: "{path}"}}}}}}
+"""
+
+
+class Files:
+    """A host, and files of values."""
+
+    def __init__(self, folder):
+        self.host = Host(folder)
+        self.folder = folder
+
+    def value(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as stream:
+            stream.write(text + "\n")
+        return "${file:" + os.path.join(self.folder, name) + "}"
+
+
+def check_hides(text, where, shows=True):
+    check(WORD not in text, f"{where} shows it: {text}")
+    check(not shows or SHOWN in text, f"{where} does not say where it is from: {text}")
+
+
+def test_check():
+    """Shows promise C17."""
+    for url in (f"ftp://hooks.example/{WORD}", f"{WORD} {WORD}", "x" * 200 + WORD + "y" * 200):
+        with tempfile.TemporaryDirectory() as folder:
+            files = Files(folder)
+            files.host.write(HOOK.format(
+                url=files.value("url", url)))
+            got = files.host.run("check", files.host.file)
+            check(got.returncode == 78, f"check: {got.returncode}")
+            check_hides(got.stdout + got.stderr, "check")
+
+
+def test_start_that_fails():
+    """Shows promise C17: a reason of open, and the lines of the plugin."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(folder)
+        files.host.write(APPEND.format(
+            path=files.value("path", f"/nonexistent-{WORD}/out.log")))
+        files.host.start()
+        check(files.host.process.wait() == 78, "the exit code")
+        check_hides(log_of(files.host), "the log")
+
+
+def log_of(host):
+    with open(host.log, encoding="utf-8") as stream:
+        return stream.read()
+
+
+def test_running_host():
+    """Shows promise C17: also after a reload with another value, and one that is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(folder)
+        host = files.host
+        os.mkdir(os.path.join(folder, WORD))
+        text = APPEND.format(
+            path=files.value("path", os.path.join(folder, WORD, "out.log")))
+        host.write(text)
+        host.start()
+        check_pages(host)
+        files.value("path", f"/elsewhere/{WORD}/nonexistent/out.log")
+        got = host.run("reload")
+        check(got.returncode == 78, f"the reload: {got.returncode}")
+        check_hides(got.stdout + got.stderr, "the reload")
+        until(lambda: "configuration refused" in log_of(host), "the log")
+        check_pages(host)
+        check(host.stop() == 0, "the exit code")
+        check_hides(log_of(host), "the log")
+
+
+def check_pages(host):
+    for command in (["status"], ["status", "-o", "json"], ["inspect", "out"], ["inspect", "beats"],
+                    ["inspect", "out", "-o", "json"], ["plan", host.file], ["dead"]):
+        got = host.run(*command)
+        check(got.returncode == 0, f"{command}: {got.returncode} {got.stderr}")
+        check_hides(got.stdout + got.stderr, " ".join(command), shows=False)
+
+
+def main():
+    test_check()
+    test_start_that_fails()
+    test_running_host()
+    return report_failures()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
