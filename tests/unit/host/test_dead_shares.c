@@ -84,7 +84,8 @@ static void test_strangers_leave_room_for_positions(void)
 
     begin(&f);
     has = fill(&f, "open", false);
-    CU_ASSERT_TRUE(has > SIZE_MAX_OF_FILE / 3 - 1000 && has <= SIZE_MAX_OF_FILE / 3);
+    /* A third, to within one record. */
+    CU_ASSERT_TRUE(has > SIZE_MAX_OF_FILE / 3 - 1000 && has <= SIZE_MAX_OF_FILE / 3 + 1000);
     CU_ASSERT_EQUAL(add(&f, "open", false), 0);
     CU_ASSERT_NOT_EQUAL(add(&f, "open/nested", true), 0); /* an owner with its nested pools */
     CU_ASSERT_EQUAL(f.waiting.owner_count, 1);
