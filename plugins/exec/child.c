@@ -13,6 +13,7 @@
 void child_init(struct child *child)
 {
     *child = (struct child){ .descriptor = -1 };
+    lifeline_init(&child->lifeline);
 }
 
 /* --- starting --------------------------------------------------------------------------------- */
@@ -43,26 +44,39 @@ static int move_up(const int *descriptors, size_t count, int *out_moved)
     return 0;
 }
 
-int child_start(struct child *child, const struct child_plan *plan, char *const *arguments,
-                const int *descriptors, size_t count)
+static int start(struct child *child, const struct child_plan *plan, char *const *arguments,
+                 const int *descriptors, size_t count)
 {
     int moved[CHILD_DESCRIPTORS_MAX] = { 0 };
     int error = move_up(descriptors, count, moved);
 
     if (error != 0)
         return error;
-    child_init(child);
     error = launch(&(struct launch){ .program = plan->program,
                                      .directory = plan->directory,
                                      .arguments = arguments,
                                      .variables = plan->variables,
-                                     .lifeline = plan->lifeline,
+                                     .lifeline = &child->lifeline,
                                      .descriptors = moved,
                                      .count = count },
                    &child->process);
     close_moved(descriptors, moved, count);
-    if (error != 0)
+    return error;
+}
+
+int child_start(struct child *child, const struct child_plan *plan, char *const *arguments,
+                const int *descriptors, size_t count)
+{
+    int error;
+
+    child_init(child);
+    error = lifeline_open(&child->lifeline);
+    if (error == 0)
+        error = start(child, plan, arguments, descriptors, count);
+    if (error != 0) {
+        lifeline_close(&child->lifeline);
         return error;
+    }
     child->descriptor = pidfd_open(child->process, 0);
     if (child->descriptor >= 0)
         return 0;
@@ -119,6 +133,7 @@ bool child_reap(struct child *child, int wait_ms)
         continue;
     if (child->descriptor >= 0)
         (void)close(child->descriptor);
+    lifeline_close(&child->lifeline);
     child_init(child);
     return ended;
 }

@@ -22,6 +22,7 @@
 struct child {
     pid_t process;  /* also the number of its group; 0 = none */
     int descriptor; /* owned: a pidfd, readable when the process has ended; -1 = none */
+    struct lifeline lifeline;
 };
 
 /* How a process ended. */
@@ -35,7 +36,6 @@ struct child_plan {
     const char *program;    /* absolute path */
     const char *directory;  /* NULL: that of the host */
     char *const *variables; /* of the environment; ends with NULL */
-    const struct lifeline *lifeline;
 };
 
 void child_init(struct child *child);

@@ -1,5 +1,5 @@
 /*
- * lifeline.h - ends the processes of a worker with the host, also when SIGKILL ends the host.
+ * lifeline.h - ends a child and its group with the host, also when SIGKILL ends the host.
  *
  * Two sockets that the host alone has open. When the host ends, the kernel closes both, one after
  * the other, and the close of one makes it send SIGKILL to the owner of the other: the process
@@ -25,9 +25,9 @@ int lifeline_open(struct lifeline *lifeline);
 void lifeline_close(struct lifeline *lifeline);
 
 /*
- * Binds the process group of the caller, in place of the one before. In a new process, before exec:
- * makes system calls only. If the host has ended by then, the copies of the new process are the
- * last ones, and exec closes them: the program does not run. 0 or an errno.
+ * Binds the process group of the caller. In a new process, before exec: makes system calls only. If
+ * the host has ended by then, the copies of the new process are the last ones, and exec closes
+ * them: the program does not run. 0 or an errno.
  */
 int lifeline_bind(const struct lifeline *lifeline);
 

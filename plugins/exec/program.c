@@ -101,17 +101,6 @@ static int find(struct weir_self *self, const struct program_settings *settings,
     return error == ENOMEM ? WEIR_ENOMEM : report_program(self, missing, error);
 }
 
-static int open_lifeline(struct weir_self *self, struct lifeline *lifeline)
-{
-    int error = lifeline_open(lifeline);
-    char text[128];
-
-    if (error == 0)
-        return 0;
-    weir_reason(self, "lifeline: %s", strerror_r(error, text, sizeof text));
-    return WEIR_EINVALID;
-}
-
 int program_open(struct weir_self *self, const struct program_settings *settings,
                  struct program *program)
 {
@@ -119,25 +108,21 @@ int program_open(struct weir_self *self, const struct program_settings *settings
     int status;
 
     *program = (struct program){ .plan = { .program = NULL } };
-    lifeline_init(&program->lifeline);
     status = find_user(self, settings->user, &program->user);
     if (status == 0)
         status = find(self, settings, user, &program->command);
     if (status == 0)
         status = variables_init(&program->variables, &settings->environment, &settings->inherit,
                                 user, weir_index(self));
-    if (status == 0)
-        status = open_lifeline(self, &program->lifeline);
     if (status < 0)
         program_close(program);
     program->plan = (struct child_plan){ program->command.program, settings->directory,
-                                         program->variables.items, &program->lifeline };
+                                         program->variables.items };
     return status;
 }
 
 void program_close(struct program *program)
 {
-    lifeline_close(&program->lifeline);
     user_finish(&program->user);
     variables_finish(&program->variables);
     command_finish(&program->command);

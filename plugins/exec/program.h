@@ -57,16 +57,14 @@ struct program {
     struct command command;
     struct variables variables;
     struct user user;
-    struct lifeline lifeline;
-    struct child_plan plan; /* borrows from all three, and from the settings */
+    struct child_plan plan; /* borrows from command and variables, and from the settings */
 };
 
 /* Reports the mistakes of the options; `user` is one when the host is not root. */
 void program_check(const struct program_settings *settings, struct weir_report *report);
 
 /* Finds the program. WEIR_ENOMEM; WEIR_EINVALID, logged and with a reason: the program, the
- * folder or the user is missing, or the host lacks descriptors. Borrows the settings until
- * program_close. */
+ * folder or the user is missing. Borrows the settings until program_close. */
 int program_open(struct weir_self *self, const struct program_settings *settings,
                  struct program *program);
 /* Legal after a failed program_open, and twice. */

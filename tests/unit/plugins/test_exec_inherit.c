@@ -3,6 +3,7 @@
  *         promise B13.
  * Method: real commands, which print what they have, run by the worker in the test kit.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
@@ -162,6 +163,30 @@ static void test_limits_are_those_of_the_command(void)
     finish(kit);
 }
 
+static size_t count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    size_t count = 0;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
+    while (readdir(folder))
+        count++;
+    (void)closedir(folder);
+    return count;
+}
+
+/* A large pool that is idle leaves the descriptors of the host to others. */
+static void test_worker_without_a_command_has_no_descriptor(void)
+{
+    size_t before = count_descriptors();
+    struct weir_kit *kit = worker("command: [cat]");
+
+    CU_ASSERT_EQUAL(count_descriptors(), before);
+    give(kit, "x");
+    CU_ASSERT_EQUAL(count_descriptors(), before);
+    finish(kit);
+}
+
 #define USER "nobody"
 
 static void expect_as_user(const char *args, const char *text)
@@ -221,6 +246,7 @@ int main(void)
         { "descriptors", test_command_has_three_descriptors_and_no_others },
         { "signals", test_command_has_default_signals },
         { "directory", test_directory_is_where_a_command_runs },
+        { "idle", test_worker_without_a_command_has_no_descriptor },
         { "user", test_user_is_that_of_the_command },
         { "limits", test_limits_are_those_of_the_command },
         CU_TEST_INFO_NULL,
