@@ -9,7 +9,8 @@
 #include "config/checking.h"
 
 /* Compares the options with `state`: by the device and the inode of the folder, and the name; by
- * their spelling where there is no such folder here. Records mistakes in `checking`; WEIR_ENOMEM. */
+ * their spelling where there is no such folder here. Records mistakes in `checking`; WEIR_ENOMEM.
+ */
 int state_files_check(struct checking *checking);
 
 #endif

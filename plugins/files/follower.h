@@ -76,8 +76,8 @@ void follower_finish(struct follower *follower);
 /* Follows no file. */
 void follower_clear(struct follower *follower);
 
-/* Looks for new files, renamed ones, and growth; at files and folders without a change only each half
- * minute, where inotify sees them. True when other files are followed than before. */
+/* Looks for new files, renamed ones, and growth; at files and folders without a change only each
+ * half minute, where inotify sees them. True when other files are followed than before. */
 bool follower_look(struct weir_self *self, struct follower *follower, uint64_t now_ms);
 /* The next file that has more, by turns; a file that took the place of another one comes after it.
  * NULL: there is none. */

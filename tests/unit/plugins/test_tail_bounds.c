@@ -1,7 +1,7 @@
 /*
- * Goal:   files.tail reads each byte of a line without an end once while it grows, returns from each
- *         call after a bounded amount of input, and lets no file hold up the others. Shows promise
- *         B22.
+ * Goal:   files.tail reads each byte of a line without an end once while it grows, returns from
+ *         each call after a bounded amount of input, and lets no file hold up the others. Shows
+ *         promise B22.
  * Method: the kernel counts the bytes that the process reads. Files are a terabyte without a line,
  *         megabytes without a line, and a line that grows.
  */

@@ -1,6 +1,7 @@
 /*
  * Goal:   files.tail with `paths` that match the copies of copytruncate, too, sends each line once,
- *         in whatever order it sees the copy and the truncation, and without a host in between. Shows promise B23.
+ *         in whatever order it sees the copy and the truncation, and without a host in between.
+ *         Shows promise B23.
  * Method: the test copies, truncates and looks in each order. A copy that nobody truncates is a
  *         file of its own, after `rotate_wait`.
  */
