@@ -221,8 +221,8 @@ static weir_pid first_worker(struct fixture *f)
     struct weir_member members[WORKERS];
     uint32_t count = 0;
 
-    CU_ASSERT_EQUAL_FATAL(
-        weir_runtime_members(f->hand.runtime, f->pool, members, WORKERS, &count), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_members(f->hand.runtime, f->pool, members, WORKERS, &count),
+                          0);
     CU_ASSERT_EQUAL_FATAL(count, WORKERS);
     return members[0].pid;
 }
