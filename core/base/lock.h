@@ -91,16 +91,23 @@ static inline void lock_release(struct lock *lock)
 static inline void lock_wait_at(struct lock *lock, pthread_cond_t *condition, struct lock_site site)
 {
     LOCK_CHECK(lock_order_check_only(&lock->order, site));
+    LOCK_CHECK(lock_order_pop(&lock->order)); /* meanwhile other threads have the lock */
     (void)pthread_cond_wait(condition, &lock->mutex);
+    LOCK_CHECK(lock_order_push(&lock->order, site));
     (void)site;
 }
 
 static inline bool lock_wait_until_at(struct lock *lock, pthread_cond_t *condition,
                                       const struct timespec *until, struct lock_site site)
 {
+    bool in_time;
+
     LOCK_CHECK(lock_order_check_only(&lock->order, site));
+    LOCK_CHECK(lock_order_pop(&lock->order)); /* meanwhile other threads have the lock */
+    in_time = pthread_cond_timedwait(condition, &lock->mutex, until) != ETIMEDOUT;
+    LOCK_CHECK(lock_order_push(&lock->order, site));
     (void)site;
-    return pthread_cond_timedwait(condition, &lock->mutex, until) != ETIMEDOUT;
+    return in_time;
 }
 
 #define LOCK_HERE ((struct lock_site){ __FILE__, __LINE__ })

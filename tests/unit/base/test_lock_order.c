@@ -5,11 +5,13 @@
  * Method: each wrong step in a child process, whose standard error must have both places,
  * and both names.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/lock.h"
@@ -225,12 +227,63 @@ static void test_strands_of_one_thread_have_locks_of_their_own(void)
     finish();
 }
 
+static bool waits, is_signalled;
+
+/* Waits, and once more. */
+static void *wait_twice(void *argument)
+{
+    struct timespec until;
+
+    (void)argument;
+    lock_acquire(&queue);
+    waits = true;
+    while (!is_signalled)
+        lock_wait(&queue, &condition);
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    (void)lock_wait_until(&queue, &condition, &until);
+    lock_release(&queue);
+    lock_expect_none();
+    return NULL;
+}
+
+/* With another lock than the thread that waits has. */
+static bool signal_it(void)
+{
+    bool done;
+
+    lock_acquire(&pool);
+    lock_acquire(&queue);
+    done = waits;
+    if (done) {
+        is_signalled = true;
+        (void)pthread_cond_signal(&condition);
+    }
+    lock_release(&queue);
+    lock_release(&pool);
+    return done;
+}
+
+static void test_others_have_the_lock_while_a_thread_waits(void)
+{
+    pthread_t thread;
+
+    init();
+    waits = is_signalled = false;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, wait_twice, NULL), 0);
+    while (!signal_it())
+        (void)sched_yield();
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    lock_expect_none();
+    finish();
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "wrong", test_wrong_order_ends_the_program_and_names_both_places },
         { "right", test_right_order_is_not_reported },
         { "try", test_try_is_allowed_in_any_order },
+        { "waits", test_others_have_the_lock_while_a_thread_waits },
         { "strands", test_strands_of_one_thread_have_locks_of_their_own },
         CU_TEST_INFO_NULL,
     };
