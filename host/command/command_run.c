@@ -79,7 +79,6 @@ static int read_settings(struct host *host, struct settings **out)
     configuration_print(&report, host->invocation->err);
     if (status == WEIR_OK && secrets_add_all(&host->secrets, &report.secrets) != WEIR_OK) {
         settings_destroy(*out);
-        *out = NULL;
         status = WEIR_ENOMEM;
     }
     report_finish(&report);
