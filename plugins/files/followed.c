@@ -102,6 +102,16 @@ static bool has_changed(struct followed *file, const struct stat *about)
            about->st_mtim.tv_nsec != file->changed.tv_nsec;
 }
 
+bool followed_is_as_before(struct followed *file)
+{
+    struct stat about;
+
+    if (fstat(file->descriptor, &about) < 0 || !has_changed(file, &about))
+        return true;
+    return (uint64_t)about.st_size >= file->offset &&
+           fingerprint_compare(file->descriptor, &file->print) != 0;
+}
+
 bool followed_look(struct followed *file)
 {
     struct stat about;

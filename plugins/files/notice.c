@@ -91,15 +91,16 @@ static struct notice_folder *find(const struct notice *notice, int watch)
 static bool remember(struct notice *notice, int watch, const char *path)
 {
     struct notice_folder *folders = realloc(notice->folders, (notice->count + 1) * sizeof *folders);
-    char *copy = strdup(path);
+    struct notice_folder *folder;
 
-    if (folders)
-        notice->folders = folders;
-    if (!folders || !copy) {
-        free(copy);
+    if (!folders)
         return false;
-    }
-    folders[notice->count++] = (struct notice_folder){ watch, copy };
+    notice->folders = folders;
+    folder = &folders[notice->count];
+    *folder = (struct notice_folder){ watch, strdup(path) };
+    if (!folder->path)
+        return false;
+    notice->count++;
     return true;
 }
 

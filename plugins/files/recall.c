@@ -251,7 +251,7 @@ static bool has_its_device(const struct bookmark_entry *entry)
 
     if (copy && !entry->folder)
         folder = dirname(copy);
-    while (copy && !(is_there = stat(folder, &about) == 0) && strcmp(folder, "/") != 0 &&
+    while (copy && stat(folder, &about) != 0 && strcmp(folder, "/") != 0 &&
            strcmp(folder, ".") != 0)
         folder = dirname(folder);
     is_there = copy && stat(folder, &about) == 0 && (uint64_t)about.st_dev == entry->device;
@@ -338,7 +338,7 @@ static int settle_place(struct weir_self *self, struct follower *follower,
 {
     const char *change = change_of(file, entry);
 
-    if (change)
+    if (!file || change)
         return follow_changed(self, follower, file, entry, change);
     go_on_at(file, entry);
     follower_add(follower, file);

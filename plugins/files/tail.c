@@ -231,6 +231,10 @@ static bool pick_up(struct tail *state)
 
     if (!file)
         return false;
+    if (!followed_is_as_before(file)) {
+        state->follower.is_restless = true;
+        return false;
+    }
     if (file->offset == 0)
         (void)followed_note(file); /* before its lines, so that they are of the same content */
     descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
