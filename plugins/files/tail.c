@@ -384,6 +384,8 @@ static int send_lines(struct weir_self *self, struct tail *state, uint32_t credi
     int status = send_again(self, state, &credit);
 
     state->steps = 0;
+    if (state->reading && !followed_is_as_before(state->reading))
+        put_down(state); /* pick_up leaves it to the next check */
     while (status == 0 && credit > 0 && has_room(state) && read_line(self, state)) {
         status = send_new(self, state);
         credit--;
