@@ -126,6 +126,14 @@ static struct probe *make_probe(struct world *w)
     return probe;
 }
 
+/* The first worker waits at the queue: another one would open for the first taker otherwise. */
+static bool is_at_the_queue(void *context)
+{
+    const struct world *w = context;
+
+    return atomic_load(&w->pools[0]->pull.sleeping) == 1;
+}
+
 static void begin_world(struct world *w, const struct row *row, enum hold hold)
 {
     const struct setup setup = { .size = 1, .threads = THREADS };
@@ -144,6 +152,7 @@ static void begin_world(struct world *w, const struct row *row, enum hold hold)
         w->group = rig_pool(&w->f.rig, &group);
     w->pools[0] = make_pool(w, 0);
     CU_ASSERT_TRUE(rig_settled(&w->f.rig, w->pools[0]));
+    CU_ASSERT_TRUE(row->route != WEIR_ROUTE_PULL || rig_wait(&w->f.rig, is_at_the_queue, w));
     if (row->groups)
         w->pools[1] = make_pool(w, 1);
     w->f.target = row->groups ? w->group->pid : w->pools[0]->pid;
