@@ -488,8 +488,10 @@ void world_end_with(struct world *w, struct pool *other, char *out, size_t size)
     CU_ASSERT_TRUE(rig_end(&w->rig, w->origin, NULL));
     CU_ASSERT_TRUE(rig_end(&w->rig, w->feeder, NULL));
     if (w->group)
+        rig_close(&w->rig, w->group);
+    CU_ASSERT_TRUE(rig_end(&w->rig, w->pool, NULL)); /* before the pool above it */
+    if (w->group)
         CU_ASSERT_TRUE(rig_end(&w->rig, w->group, NULL));
-    CU_ASSERT_TRUE(rig_end(&w->rig, w->pool, NULL));
     CU_ASSERT_TRUE(!other || rig_end(&w->rig, other, NULL));
     CU_ASSERT_TRUE(rig_end(&w->rig, w->helper, NULL));
     group_destroy(w->tasks);
