@@ -59,7 +59,8 @@ int dead_file_create(const struct log_sink *sink, uint64_t (*date_us)(void), str
         return WEIR_ENOMEM;
     file->sink = sink;
     file->date_us = date_us;
-    (void)getrandom(&file->waiting.run, sizeof file->waiting.run, 0);
+    if (getrandom(&file->waiting.run, sizeof file->waiting.run, 0) < 0)
+        file->waiting.run = date_us(); /* it only has to differ from run to run */
     lock_init(&file->lock, LOCK_DEAD_FILE);
     pthread_cond_init(&file->filled, NULL);
     init_timed(&file->changed);

@@ -306,8 +306,7 @@ static int follow_changed(struct weir_self *self, struct follower *follower, str
         break;
     }
     followed_destroy(file);
-    weir_reason(self, "%s is %s since its position was saved, and on_change is stop", entry->path,
-                change);
+    weir_reason(self, "the file is %s, and on_change is stop", change); /* its path is in the log */
     return WEIR_EREJECTED;
 }
 
