@@ -140,15 +140,11 @@ static void hold_in(struct actor *actor, struct message_queue *queue, struct mes
     message_queue_append(queue, message);
 }
 
-/* True for a message that another member has now. False: it stays, since it is for this member
- * alone, or since it was refused, which `refusal` notes. */
-static bool pass_on(struct actor *actor, struct message *message, backlog_giving *give,
-                    int *refusal)
+/* Whether a message was sent to the pool. */
+static bool may_go(const void *context, const struct message *message)
 {
-    if (*refusal != 0 || message_is_for_one(message))
-        return false;
-    *refusal = give(actor, message);
-    return *refusal == 0;
+    (void)context;
+    return !message_is_for_one(message);
 }
 
 /* Of held messages: those that stay keep their order, and retries their time. */
@@ -160,19 +156,17 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
 
     *held = (struct message_queue){ 0 };
     while ((message = message_queue_take(&all))) {
-        settle_unhold(actor);
-        if (pass_on(actor, message, give, refusal))
+        if (*refusal != 0 || !may_go(NULL, message)) {
+            message_queue_append(held, message);
             continue;
-        settle_hold(actor);
-        message_queue_append(held, message);
+        }
+        settle_unhold(actor);
+        *refusal = give(actor, message);
+        if (*refusal != 0) {
+            settle_hold(actor);
+            message_queue_append(held, message);
+        }
     }
-}
-
-/* Whether a message of the mailbox was sent to the pool. */
-static bool may_go(const void *context, const struct message *message)
-{
-    (void)context;
-    return !message_is_for_one(message);
 }
 
 /* A message that was taken out, and that nobody took. */
@@ -193,7 +187,8 @@ static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal
 
     while (count-- > 0 && *refusal == 0 && (message = mailbox_take_if(&actor->mailbox, &walk))) {
         message = unpack(actor->executor, message);
-        if (!pass_on(actor, message, give, refusal))
+        *refusal = give(actor, message);
+        if (*refusal != 0)
             keep(actor, message);
         mailbox_return(&actor->mailbox);
     }

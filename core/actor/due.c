@@ -3,6 +3,7 @@
 #include "actor/alarm.h"
 #include "actor/backlog.h"
 #include "actor/deadlines.h"
+#include "actor/hand_back.h"
 #include "actor/kept.h"
 #include "actor/lease_turn.h"
 #include "actor/leave.h"
@@ -49,6 +50,7 @@ uint32_t due_run(struct actor *actor)
     next = earlier(next, restart_time(actor, now));
     lease_leave_time(actor, now);
     next = earlier(next, leave_time(actor, now));
+    hand_back_time(actor); /* after the retries that are due, and arms its own timer */
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));
     next = earlier(next, lease_time(actor, now));

@@ -56,3 +56,9 @@ void hand_back_all(struct actor *actor)
     place->room_pause_ns = longer_pause(place->room_pause_ns);
     actor_ext_arm(actor, executor_look_at_clock(actor->executor) + place->room_pause_ns);
 }
+
+void hand_back_time(struct actor *actor)
+{
+    if (actor->leaving == LEAVING_REROUTES)
+        hand_back_all(actor);
+}

@@ -2,17 +2,19 @@
  * actor/hand_back.h - a worker that leaves while others stay passes on what it has not begun.
  *
  * With `drain` it tries each message when it takes it, so a message goes as soon as a member has
- * room, and handles what finds no room. With `reroute` it begins none that another member may get,
- * and tries again and again. A message that was sent to the worker itself, or is its own copy or
- * under its lease, stays. Owner's turn only.
+ * room, and handles what finds no room. With `reroute` it begins none of the normal lane that
+ * another member may get, and tries again and again. A message that was sent to the worker itself,
+ * or is its own copy or under its lease, stays. Owner's turn only.
  */
 #ifndef ACTOR_HAND_BACK_H
 #define ACTOR_HAND_BACK_H
 
 #include "actor/place.h"
 
-/* Passes on what finds room. Under `reroute` a timer begins a turn for the next try. */
+/* Passes on what finds room. Under `reroute` a timer is armed for the next try. */
 void hand_back_all(struct actor *actor);
+/* A timer has fired, or a retry is due. */
+void hand_back_time(struct actor *actor);
 
 /* True: under `reroute` the rest waits for room in others, so the actor takes only its own messages
  * (backlog_take_own). */

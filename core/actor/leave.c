@@ -79,7 +79,7 @@ static enum actor_leaving leaving_of(uint32_t signals)
 static void stay(struct actor *actor)
 {
     actor->leaving = LEAVING_NOT;
-    actor->place->leave_due_ns = 0;
+    actor->place->leave_due_ns = actor->place->room_pause_ns = 0;
     if (actor_state(actor) == ACTOR_OPEN)
         actor->place->owner->ops->opened(actor->place);
     room_queue_wake(actor, UINT32_MAX, actor->executor);

@@ -98,6 +98,16 @@ static struct message *take_message(struct actor *actor, struct turn_context *co
     return message ? message : take_normal(actor, context);
 }
 
+/* While the messages of the pool in the normal lane wait for room in others. */
+static struct message *take_own(struct actor *actor)
+{
+    struct message *message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
+
+    if (!message)
+        message = take_lane(actor, &actor->high, 0);
+    return message ? message : backlog_take_own(actor);
+}
+
 /* Handles a message for a pool without a manager behaviour. */
 static void manage(struct actor *actor, struct message *message)
 {
@@ -363,11 +373,8 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
         leave_shed(actor);
     if (output_is_waiting(actor))
         return flush_step(actor);
-    if (actor->leaving == LEAVING_REROUTES)
-        hand_back_all(actor);
     if (may_begin(actor)) {
-        message = hand_back_awaits_room(actor) ? backlog_take_own(actor)
-                                               : take_message(actor, context);
+        message = hand_back_awaits_room(actor) ? take_own(actor) : take_message(actor, context);
         if (message) {
             take_or_pass(actor, message, context);
             return true;

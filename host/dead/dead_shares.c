@@ -18,12 +18,17 @@ size_t dead_shares_owner_size(const char *path)
     return strcspn(path, "/");
 }
 
-static struct dead_share *find(const struct dead_shares *shares, const char *path)
+bool dead_shares_owns(const char *owner, const char *path)
 {
     const size_t size = dead_shares_owner_size(path);
 
+    return strncmp(owner, path, size) == 0 && !owner[size];
+}
+
+static struct dead_share *find(const struct dead_shares *shares, const char *path)
+{
     for (size_t i = 0; i < shares->count; i++)
-        if (strncmp(shares->list[i].owner, path, size) == 0 && !shares->list[i].owner[size])
+        if (dead_shares_owns(shares->list[i].owner, path))
             return &shares->list[i];
     return NULL;
 }

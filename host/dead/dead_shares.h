@@ -29,6 +29,7 @@ void dead_shares_finish(struct dead_shares *shares);
 
 /* The bytes of `path` that are its owner. */
 size_t dead_shares_owner_size(const char *path);
+bool dead_shares_owns(const char *owner, const char *path);
 
 /* Adds bytes to the owner of `path`. WEIR_ENOMEM. */
 int dead_shares_add(struct dead_shares *shares, const char *path, uint64_t bytes);

@@ -22,10 +22,8 @@ void dead_waiting_finish(struct dead_waiting *waiting)
 
 static struct dead_owner *find(const struct dead_waiting *waiting, const char *path)
 {
-    const size_t size = dead_shares_owner_size(path);
-
     for (size_t i = 0; i < waiting->owner_count; i++)
-        if (strncmp(waiting->owners[i].name, path, size) == 0 && !waiting->owners[i].name[size])
+        if (dead_shares_owns(waiting->owners[i].name, path))
             return &waiting->owners[i];
     return NULL;
 }

@@ -24,7 +24,7 @@ struct command_limits {
     uint32_t processes; /* of its user */
 };
 
-/* What comes before the program of the file. */
+/* The words in front of the program that the file names. */
 struct command_setting {
     struct command_limits limits;
     const struct user *user; /* borrowed; NULL: that of the host */

@@ -432,7 +432,7 @@ static uint32_t count_former(struct follower *follower)
     return count;
 }
 
-/* Before the check: what comes during it is noticed, and looked at by the next one. */
+/* Before the check: the next check sees what changes during this one. */
 static void watch_globs(struct follower *follower)
 {
     notice_begin(&follower->notice);

@@ -150,9 +150,9 @@ struct weir_pool_stats {
     uint64_t retrying; /* of `held`: messages that wait for a retry */
     /* emitted messages of the workers whose next message waits for a token of an output's rate */
     uint64_t throttled;
-    /* Who waits for room in the pool or in one of its workers: threads in a call that waits, and
-     * workers and sources whose outputs wait. Not those who wait for a member pool, nor those who
-     * take a lease: they are in the queue. */
+    /* The number of senders that wait for room in the pool or in one of its workers: threads in a
+     * call that waits, and workers and sources whose outputs wait. Senders to a member pool count
+     * there. Takers of a lease count in `queued`. */
     uint64_t waiting;
 };
 

@@ -15,6 +15,7 @@
 #define INDEX 1000u /* a note: INDEX * (index + 1) + id */
 #define OWN 500u    /* ids from here on were sent to a worker itself */
 #define TIMEOUT_MS 100000u
+#define RETRY_MS 50u
 #define KEYS 64u
 
 static const enum weir_remove modes[] = { WEIR_REMOVE_DRAIN, WEIR_REMOVE_REROUTE };
@@ -122,28 +123,38 @@ static bool has_settled(void *context)
     return stats.retiring == 0;
 }
 
-/* promise P44: it begins nothing, waits for room, and handles its own messages. */
+static int note_alone(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    probe_note(probe, INDEX * (weir_index(self) + 1) + probe_order(message)->id);
+    return WEIR_DONE;
+}
+
+/* promise P44: it begins nothing, waits for room, and handles its own messages of any lane while
+ * the others have none. */
 static void test_with_reroute_what_finds_no_room_waits(void)
 {
+    const struct order own = { .act = note_alone, .id = OWN };
+    const struct order urgent = { .act = note_alone, .id = OWN + 1 };
     struct fixture f;
     weir_pid second;
 
-    begin(&f, WEIR_REMOVE_REROUTE, 2, LIMIT + 1);
+    begin(&f, WEIR_REMOVE_REROUTE, 2, LIMIT + 2);
     second = rig_worker(f.pool, 1);
-    send(&f, 2 * LIMIT);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, second, (struct order){ .id = OWN }), 0);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .id = OWN + 1 }), 0);
+    send(&f, 2 * (LIMIT + 1)); /* the first worker will have room for one */
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 0), (struct order){ .id = OWN }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, second, own), 0);
+    CU_ASSERT_EQUAL(rig_send_lane(&f.rig, second, WEIR_URGENT, urgent), 0);
     resize(&f, 1);
-    gate_admit(&f.probe->gate, 1);
+    gate_admit(&f.probe->gate, 2);
     CU_ASSERT_TRUE(gate_await(&f.probe->gate, 3));
-    gate_admit(&f.probe->gate, 1);
-    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 4));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2 * INDEX + OWN, 1));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 2 * INDEX + OWN + 1, 1));
+    CU_ASSERT_EQUAL(rig_stats(f.pool).retiring, 1); /* with messages that wait for room */
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, has_settled, &f));
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
     CU_ASSERT_EQUAL(begun_by(&f, 1), 1);
-    CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN), 1);
-    CU_ASSERT_EQUAL(probe_times(f.probe, INDEX + OWN + 1), 1);
     finish(&f, 0);
 }
 
@@ -171,6 +182,40 @@ static void test_messages_to_the_worker_itself_stay(void)
         CU_ASSERT_EQUAL(begun_by(&f, 1), 1);
         for (uint64_t j = 0; j < 3; j++)
             CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN + j), 1);
+        finish(&f, 0);
+    }
+}
+
+static int retry_once(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    if (message->attempt > 1)
+        return note_alone(self, probe, message);
+    weir_retry_after(self, RETRY_MS);
+    return WEIR_RETRY;
+}
+
+static bool is_retrying(void *context)
+{
+    return rig_stats(((struct fixture *)context)->pool).retrying == 1;
+}
+
+/* promise P41: so does one that waits for its retry. */
+static void test_retries_of_messages_to_the_worker_itself_stay(void)
+{
+    const struct order order = { .act = retry_once, .id = OWN };
+
+    for (size_t i = 0; i < MODES; i++) {
+        struct fixture f;
+
+        begin(&f, modes[i], 2, 8);
+        CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 1), order), 0);
+        gate_open(&f.probe->gate);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, is_retrying, &f));
+        resize(&f, 1);
+        rig_advance(&f.rig, RETRY_MS);
+        CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+        CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN), 1);
         finish(&f, 0);
     }
 }
@@ -204,6 +249,7 @@ int main(void)
         { "drain, no room", test_with_drain_what_finds_no_room_is_finished },
         { "reroute, no room", test_with_reroute_what_finds_no_room_waits },
         { "sent to itself", test_messages_to_the_worker_itself_stay },
+        { "its retries", test_retries_of_messages_to_the_worker_itself_stay },
         { "with a key", test_messages_with_a_key_stay },
         CU_TEST_INFO_NULL,
     };
