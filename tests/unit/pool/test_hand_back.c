@@ -46,6 +46,10 @@ static void begin(struct fixture *f, enum weir_remove mode, uint32_t size, uint3
     f->probe->act = note_worker;
     rig_init(&f->rig, size, 0);
     spec = rig_spec(f->probe);
+    spec->restart = (struct restart){ .max = 0, /* each failure is followed by a pause */
+                                      .within_ms = 1,
+                                      .backoff_ms_min = 2 * RETRY_MS,
+                                      .backoff_ms_max = 2 * RETRY_MS };
     f->pool = rig_pool(&f->rig, &(struct pool_options){ .spec = spec,
                                                         .size = size,
                                                         .settings.mailbox = limit,
@@ -220,6 +224,36 @@ static void test_retries_of_messages_to_the_worker_itself_stay(void)
     }
 }
 
+/* By whichever worker. */
+static bool is_retried(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 1);
+    return probe_times(f->probe, INDEX + OWN) + probe_times(f->probe, 2 * INDEX + OWN) > 0;
+}
+
+/* promise P41: also while the worker, which has failed, waits in back-off. */
+static void test_retries_of_messages_to_the_worker_itself_stay_in_back_off(void)
+{
+    const struct order order = { .act = retry_once, .id = OWN };
+    const struct order fail = { .act = probe_fail, .id = OWN + 1 };
+    struct fixture f;
+
+    begin(&f, WEIR_REMOVE_DRAIN, 2, 8);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 1), order), 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_retrying, &f));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 1), fail), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, OWN + 1, 1));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_retried, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, INDEX + OWN), 0);
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2 * INDEX + OWN), 1);
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    rig_finish(&f.rig);
+    probe_destroy(f.probe);
+}
+
 /* promise P6: messages with a key stay, so that those of one key keep their order. */
 static void test_messages_with_a_key_stay(void)
 {
@@ -250,6 +284,8 @@ int main(void)
         { "reroute, no room", test_with_reroute_what_finds_no_room_waits },
         { "sent to itself", test_messages_to_the_worker_itself_stay },
         { "its retries", test_retries_of_messages_to_the_worker_itself_stay },
+        { "its retries in back-off",
+          test_retries_of_messages_to_the_worker_itself_stay_in_back_off },
         { "with a key", test_messages_with_a_key_stay },
         CU_TEST_INFO_NULL,
     };
