@@ -48,6 +48,13 @@ def replay_file(host, path=None):
     return host.json("dead", "--file", path or host.dead, "--replay")["replayed"]
 
 
+def is_saved(host):
+    """Whether the position in the file is behind the last line."""
+    with open(os.path.join(host.work, "position"), encoding="ascii") as stream:
+        saved = stream.read().split("\n")[1].split(" ")[2]
+    return int(saved) == os.path.getsize(os.path.join(host.work, "app.log"))
+
+
 def check_once(host):
     until(lambda: sum(recorded(host).values()) >= COUNT, "every line")
     check(host.stop() == 0, "the exit code")
@@ -87,6 +94,7 @@ def test_memory_then_kill_then_file():
     with rejected() as (host, count):
         check(replay_memory(host) == count, "a replay from memory")
         until(lambda: sum(recorded(host).values()) == COUNT, "every line")
+        until(lambda: is_saved(host), "the position")
         host.stop(9)
         host.start()
         check(replay_file(host) == 0, "a replay of the file")
