@@ -10,6 +10,7 @@ int confirms_init(struct confirms *confirms, uint32_t capacity)
 {
     confirms->items = calloc(capacity, sizeof *confirms->items);
     confirms->capacity = capacity;
+    confirms->suspects = 0;
     confirms_reset(confirms);
     return confirms->items ? 0 : WEIR_ENOMEM;
 }
@@ -23,6 +24,7 @@ void confirms_finish(struct confirms *confirms)
 void confirms_reset(struct confirms *confirms)
 {
     confirms->first = confirms->next = 1;
+    confirms->is_alone = false;
 }
 
 static uint32_t *item_at(struct confirms *confirms, uint64_t number)
@@ -30,19 +32,29 @@ static uint32_t *item_at(struct confirms *confirms, uint64_t number)
     return &confirms->items[number % confirms->capacity];
 }
 
-bool confirms_has_room(const struct confirms *confirms)
+bool confirms_has_room(const struct confirms *confirms, bool is_proven)
 {
-    return confirms->next - confirms->first < confirms->capacity;
+    return confirms_is_empty(confirms) ||
+           (is_proven && !confirms->is_alone && confirms->suspects == 0 &&
+            confirms->next - confirms->first < confirms->capacity);
 }
 
-void confirms_add(struct confirms *confirms, uint32_t item)
+void confirms_add(struct confirms *confirms, uint32_t item, bool is_proven)
 {
+    confirms->is_alone = !is_proven || confirms->suspects > 0;
+    if (confirms->suspects > 0)
+        confirms->suspects--;
     *item_at(confirms, confirms->next++) = item;
 }
 
-void confirms_remove_last(struct confirms *confirms)
+uint64_t confirms_count(const struct confirms *confirms)
 {
-    confirms->next--;
+    return confirms->next - confirms->first;
+}
+
+void confirms_suspect_all(struct confirms *confirms)
+{
+    confirms->suspects = confirms_count(confirms);
 }
 
 bool confirms_is_empty(const struct confirms *confirms)

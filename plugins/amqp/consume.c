@@ -51,7 +51,7 @@ static int begin(void *user)
     struct consumer *state = user;
     int status;
 
-    confirms_reset(&state->confirms);
+    consumer_reset_puts(state);
     state->incoming.is_begun = false;
     status = declare_queues(state);
     if (status != 0)
@@ -100,6 +100,8 @@ static void on_lost(struct weir_self *self, void *user)
     struct consumer *state = user;
 
     deliveries_orphan(&state->deliveries);
+    consumer_reset_puts(state);
+    state->puts.first = DELIVERY_NONE;
     acks_reset(&state->acks);
     for (uint32_t i = 0; i < state->queue_count; i++) {
         state->queues[i].waiting.first = DELIVERY_NONE;
@@ -109,7 +111,8 @@ static void on_lost(struct weir_self *self, void *user)
     report(self, state);
 }
 
-static const struct session_calls calls = { begin, consumer_take, on_ready, on_lost };
+static const struct session_calls calls = { begin, consumer_take, on_ready, consumer_on_refused,
+                                            on_lost };
 
 static void ask_length(struct weir_self *self, void *memory, void *context)
 {
@@ -145,6 +148,7 @@ static int init(struct consumer *state, const struct amqp_settings *settings)
     uint32_t most;
 
     state->settings = settings;
+    state->puts = (struct delivery_line){ DELIVERY_NONE, DELIVERY_NONE };
     session_init(&state->session, settings, &calls, state);
     for (size_t i = 0; i < settings->before.count; i++)
         add_queue(state, settings->before.items[i]);
@@ -385,15 +389,15 @@ static bool stop_consuming(struct weir_self *self, struct consumer *state)
 static int consume_leave(struct weir_self *self, void *memory)
 {
     struct consumer *state = memory;
-    const uint32_t *counts = state->deliveries.counts;
 
     if (!state->session.is_leaving) {
         state->session.is_leaving = true;
         if (session_is_up(&state->session) && !stop_consuming(self, state))
             session_lose(self, &state->session);
     }
-    return session_is_up(&state->session) &&
-                   counts[DELIVERY_PUTTING] + counts[DELIVERY_PUT_LATER] > 0
+    /* While the server is blocked it takes no piece; it keeps those that are not acknowledged. */
+    return session_is_up(&state->session) && !state->session.link.is_blocked &&
+                   !consumer_has_put_all(state)
                ? WEIR_WAIT
                : WEIR_END;
 }

@@ -21,6 +21,17 @@ struct source_queue {
     struct delivery_line waiting;
     uint32_t length;
     uint64_t retry_ready[QUEUE_RETRY_STEPS]; /* when the queue of a step may be used; 0 = unknown */
+    /* The largest piece that LINK_PUTS has taken, and 1; 0 = none. Rights are of an exchange: one
+     * figure for that of the dead letters, and one for the default exchange. */
+    uint64_t proven_dead, proven_default;
+};
+
+/* The queue for retries that is being declared on LINK_PUTS. Nothing else is sent there
+ * meanwhile, so the server can refuse nothing else. */
+struct declaration {
+    bool is_open;
+    uint32_t queue;
+    uint32_t step;
 };
 
 /* The delivery that is being received. */
@@ -38,6 +49,10 @@ struct consumer {
     struct confirms confirms; /* of pieces that are put into other queues */
     struct deliveries deliveries;
     struct acks acks;
+    struct delivery_line puts; /* DELIVERY_PUT_SOON, in their order */
+    struct declaration declaration;
+    bool is_returned;      /* no queue takes the piece that is not confirmed, the only one */
+    uint32_t put_failures; /* since a queue took a piece */
     struct source_queue queues[QUEUES_MAX]; /* in the order in which their pieces go */
     uint32_t queue_count;
     uint32_t asked; /* index of the queue whose length was requested last */
@@ -80,8 +95,19 @@ bool consumer_put_off(struct weir_self *self, struct consumer *state, uint32_t i
 /* Handles the confirm of a piece that was put: acknowledges the piece, or puts it again later. */
 bool consumer_on_confirm(struct weir_self *self, struct consumer *state, uint64_t number,
                          bool multiple, bool is_taken);
-/* Sees to those that wait to be put. */
+/* No queue takes a piece that was put; its confirm follows. */
+bool consumer_on_return(struct weir_self *self, struct consumer *state,
+                        const amqp_basic_return_t *returned);
+/* The queue for retries of `declaration` is there. */
+void consumer_on_declared(struct weir_self *self, struct consumer *state);
+/* For struct session_calls: the server has refused a piece that was put, or `declaration`. */
+void consumer_on_refused(struct weir_self *self, void *user);
+/* Puts those whose turn it is, and sees to those that wait for the timer. */
 void consumer_watch_puts(struct weir_self *self, struct consumer *state);
+/* A new channel for puts: nothing is on its way, and nothing is proven. */
+void consumer_reset_puts(struct consumer *state);
+/* Nothing is put, and nothing waits for that. */
+bool consumer_has_put_all(const struct consumer *state);
 
 /* --- receiving.c ------------------------------------------------------------------------------ */
 

@@ -1,16 +1,18 @@
 /*
  * deliveries.h - the pieces of a consumer that are not settled at the server.
  *
- * A delivery waits for room in the pool (WAITING), is with a worker (SENT), or is being put into
- * another queue before its acknowledgement (PUTTING, or PUT_LATER when that failed). When the
- * connection is lost, the server gives all of them to other consumers. Then a delivery that is with
- * a worker stays as an orphan, whose outcome changes nothing; the others are dropped.
+ * A delivery waits for room in the pool (WAITING), is with a worker (SENT), or is put into another
+ * queue before its acknowledgement: it waits for its turn (PUT_SOON), then for the confirm
+ * (PUTTING); when the queue cannot take it yet, for a timer (PUT_LATER). When the connection is
+ * lost, the server gives all of them to other consumers. Then a delivery that is with a worker
+ * stays as an orphan, whose outcome changes nothing; the others are dropped.
  *
  *     WAITING -> SENT -> free
  *        |        |
- *        +--------+--> PUTTING <-> PUT_LATER
- *                         |
- *                         +-> free
+ *        +--------+--> PUT_SOON -> PUTTING -> free
+ *                         ^  |        |
+ *                         |  v        v
+ *                         PUT_LATER <-+
  */
 #ifndef DELIVERIES_H
 #define DELIVERIES_H
@@ -27,6 +29,7 @@ enum delivery_state {
     DELIVERY_FREE,
     DELIVERY_WAITING,
     DELIVERY_SENT,
+    DELIVERY_PUT_SOON,
     DELIVERY_PUTTING,
     DELIVERY_PUT_LATER,
 };
@@ -50,7 +53,7 @@ struct delivery {
     size_t properties_size;
     size_t size; /* of the payload */
 
-    /* of PUTTING and PUT_LATER */
+    /* of PUT_SOON, PUTTING and PUT_LATER */
     uint32_t put;      /* enum delivery_put */
     uint32_t attempt;  /* the next one; not of a dead letter */
     uint64_t delay_ms; /* of a retry */

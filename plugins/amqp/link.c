@@ -39,6 +39,7 @@ void link_drop(struct link *link)
     (void)amqp_destroy_connection(link->connection);
     link->connection = NULL;
     link->is_blocked = false;
+    link->refusal[0] = '\0';
     link->server = (link->server + 1) % (uint32_t)link->settings->servers.count;
 }
 
@@ -120,32 +121,56 @@ static bool is_absent(amqp_rpc_reply_t reply)
            reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD && closed->reply_code == AMQP_NOT_FOUND;
 }
 
-static int open_channel(struct link *link)
+static int open_channel(struct link *link, amqp_channel_t channel)
 {
-    int status;
+    (void)amqp_channel_open(link->connection, channel);
+    return link_check(link, "channel");
+}
 
-    (void)amqp_channel_open(link->connection, LINK_CHANNEL);
-    status = link_check(link, "channel");
+static int open_puts(struct link *link)
+{
+    int status = open_channel(link, LINK_PUTS);
+
     if (status != 0)
         return status;
-    (void)amqp_confirm_select(link->connection, LINK_CHANNEL);
+    (void)amqp_confirm_select(link->connection, LINK_PUTS);
     return link_check(link, "confirms");
+}
+
+/* After the server has closed the channel. */
+static int agree_to_close(struct link *link, amqp_channel_t channel)
+{
+    amqp_channel_close_ok_t method = { .dummy = 0 };
+    int status = amqp_send_method(link->connection, channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &method);
+
+    return status == AMQP_STATUS_OK ? 0 : link_fail(link, "%s", amqp_error_string2(status));
+}
+
+int link_reopen(struct link *link)
+{
+    int status = agree_to_close(link, LINK_PUTS);
+
+    link->refusal[0] = '\0';
+    return status == 0 ? open_puts(link) : status;
+}
+
+const char *link_refusal(const struct link *link)
+{
+    const char *text = strstr(link->refusal, " - ");
+
+    return text ? text + 3 : link->refusal;
 }
 
 int link_check_presence(struct link *link, const char *what, bool *out_exists)
 {
     amqp_rpc_reply_t reply = amqp_get_rpc_reply(link->connection);
-    amqp_channel_close_ok_t method = { .dummy = 0 };
     int status;
 
     *out_exists = !is_absent(reply);
     if (*out_exists)
         return fail_by_reply(link, what, reply);
-    status = amqp_send_method(link->connection, LINK_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD,
-                              &method);
-    if (status != AMQP_STATUS_OK)
-        return link_fail(link, "%s", amqp_error_string2(status));
-    return open_channel(link);
+    status = agree_to_close(link, LINK_CHANNEL);
+    return status == 0 ? open_channel(link, LINK_CHANNEL) : status;
 }
 
 /* --- connecting ------------------------------------------------------------------------------- */
@@ -278,7 +303,9 @@ static int connect_one(struct link *link, const struct link_use *use)
     if (status == 0)
         status = log_in(link, use->name);
     if (status == 0)
-        status = open_channel(link);
+        status = open_channel(link, LINK_CHANNEL);
+    if (status == 0)
+        status = open_puts(link);
     if (status == 0)
         status = use->begin(use->user);
     return status == 0 ? 0 : name_failure(link);
@@ -322,23 +349,33 @@ int link_descriptor(const struct link *link)
     return amqp_get_sockfd(link->connection);
 }
 
-static int on_method(struct link *link, const amqp_method_t *method)
+/* The server names the method because of which it closes a channel. Without one, the cause is not
+ * what was sent, and the next connection may be better. */
+static int on_channel_close(struct link *link, amqp_channel_t channel,
+                            const amqp_channel_close_t *closed)
+{
+    amqp_method_number_t cause = (amqp_method_number_t)closed->class_id << 16 | closed->method_id;
+    amqp_bytes_t text = closed->reply_text;
+
+    if (channel == LINK_PUTS &&
+        (cause == AMQP_BASIC_PUBLISH_METHOD || cause == AMQP_QUEUE_DECLARE_METHOD))
+        (void)snprintf(link->refusal, sizeof link->refusal, "%.*s",
+                       (int)(text.len < LINK_REFUSAL_MAX ? text.len : LINK_REFUSAL_MAX - 1),
+                       (const char *)text.bytes);
+    return fail_by_server(link, "channel closed", text);
+}
+
+static int on_method(struct link *link, amqp_channel_t channel, const amqp_method_t *method)
 {
     const amqp_connection_close_t *ended = method->decoded;
-    const amqp_channel_close_t *closed = method->decoded;
-    const amqp_basic_return_t *returned = method->decoded;
 
     switch (method->id) {
     case AMQP_CONNECTION_CLOSE_METHOD:
         return fail_by_server(link, "closed", ended->reply_text);
     case AMQP_CHANNEL_CLOSE_METHOD:
-        return fail_by_server(link, "channel closed", closed->reply_text);
+        return on_channel_close(link, channel, method->decoded);
     case AMQP_BASIC_CANCEL_METHOD:
         return link_fail(link, "the queue was deleted, or its leader is gone");
-    case AMQP_BASIC_RETURN_METHOD:
-        return link_fail(link, "no queue takes messages to \"%.*s\" with key \"%.*s\"",
-                         (int)returned->exchange.len, (const char *)returned->exchange.bytes,
-                         (int)returned->routing_key.len, (const char *)returned->routing_key.bytes);
     case AMQP_CONNECTION_BLOCKED_METHOD:
         link->is_blocked = true;
         return 1;
@@ -361,8 +398,9 @@ static int wait_for_frame(struct link *link, uint64_t milliseconds, amqp_frame_t
         return 0;
     if (status != AMQP_STATUS_OK)
         return link_fail(link, "%s", amqp_error_string2(status));
-    return out_frame->frame_type == AMQP_FRAME_METHOD ? on_method(link, &out_frame->payload.method)
-                                                      : 1;
+    return out_frame->frame_type == AMQP_FRAME_METHOD
+               ? on_method(link, out_frame->channel, &out_frame->payload.method)
+               : 1;
 }
 
 int link_read(struct link *link, amqp_frame_t *out_frame)

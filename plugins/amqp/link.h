@@ -1,5 +1,9 @@
 /*
- * link.h - one connection to one of several servers, with one channel.
+ * link.h - one connection to one of several servers, with two channels.
+ *
+ * Publishings have a channel of their own: when the server refuses one for good it closes the
+ * channel, with all that the channel has. link_reopen opens that channel again; the connection, and
+ * the pieces that the other channel has received, stay.
  *
  * Connecting waits, for `timeout` at each step and server, and so does a write to a server that
  * reads nothing. Everything that the server sends is read when the descriptor is readable. After a
@@ -13,21 +17,25 @@
 #include "address.h"
 #include "settings.h"
 
-#define LINK_CHANNEL ((amqp_channel_t)1)
+#define LINK_CHANNEL ((amqp_channel_t)1) /* declares, consumes and acknowledges */
+#define LINK_PUTS ((amqp_channel_t)2)    /* publishes, with confirms */
 #define LINK_ERROR_MAX 400u
+#define LINK_REFUSAL_MAX 256u
 
 struct link {
     const struct amqp_settings *settings; /* borrowed */
     amqp_connection_state_t connection;   /* owned; NULL = down */
     struct address address;               /* of the present server */
     uint32_t server;                      /* its index in `servers` */
-    uint32_t failures;                    /* to connect, one after the other */
+    uint32_t failures;                    /* tries to connect, since something succeeded */
     uint64_t random;
     bool is_blocked;            /* the server takes no publishings, since a resource is scarce */
     bool is_refused;            /* the last failure: a server answered, and refused */
     uint64_t losses;            /* connections that were lost */
     uint64_t server_timeout_ms; /* how long a piece may be unsettled, once the server has said it */
     char error[LINK_ERROR_MAX]; /* why the link is down, for people */
+    /* What the server said when it closed LINK_PUTS because of what was sent there; "" = open. */
+    char refusal[LINK_REFUSAL_MAX];
 };
 
 /* Borrows the settings until link_finish. */
@@ -54,7 +62,7 @@ WEIR_PRINTF(2, 3) int link_fail(struct link *link, const char *format, ...);
 /* The same, with the answer of the server to the last call that waits for one. 0: it is good. */
 int link_check(struct link *link, const char *what);
 /* The same, after a passive declaration, whether the object exists. When it does not, the server
- * has closed the channel, which is opened again, with nothing but confirms. */
+ * has closed the channel, which is opened again. */
 int link_check_presence(struct link *link, const char *what, bool *out_exists);
 /* Waits, and sends heartbeats. WEIR_EINVALID with `error`: the connection is lost. */
 int link_rest(struct link *link, uint64_t milliseconds);
@@ -65,11 +73,16 @@ uint64_t link_backoff_ms(struct link *link);
 int link_descriptor(const struct link *link);
 /*
  * Reads one frame, without waiting, and sends a heartbeat when one is due. Returns 1; 0: there is
- * none now; WEIR_EINVALID with `error`: the connection is lost, or the server has closed it or the
- * channel, or it has returned a publishing that no queue takes. Borrows from the link until
+ * none now; WEIR_EINVALID with `refusal`: call link_reopen; WEIR_EINVALID with `error` alone: the
+ * connection is lost, or the server has closed it or the other channel. Borrows from the link until
  * link_release.
  */
 int link_read(struct link *link, amqp_frame_t *out_frame);
+/* Opens LINK_PUTS again, with new numbers of publishings. WEIR_EINVALID with `error`: the
+ * connection is lost. */
+int link_reopen(struct link *link);
+/* The refusal without the word of its kind, which fits into the reason of a dead letter. */
+const char *link_refusal(const struct link *link);
 /* Frees what link_read has lent. */
 void link_release(struct link *link);
 

@@ -1,9 +1,10 @@
 /*
  * amqp.publish - puts each message into a queue of a server, and is done when the server has it.
  *
- * A message is kept until the server confirms it. A message that the server refuses, or had not
- * confirmed when the connection was lost, is published again with the same id. Until then the
- * worker takes no new message, so its mailbox fills and its senders find no room.
+ * A message is kept until the server confirms it. A message that a full queue refuses, or that was
+ * not confirmed when the connection was lost, is published again with the same id. Until then the
+ * worker takes no new message, so its mailbox fills and its senders find no room. A message that
+ * the server refuses for good is dead.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,12 +45,14 @@ struct publisher {
     bool rests;           /* the timer of `refused` runs */
     bool probes;          /* one piece is sent, to see whether the queue has room again */
     uint32_t rests_count; /* rests since the last confirm */
+    uint64_t proven_size; /* the largest that the channel has taken, and 1; 0 = none */
     char run[2 * RUN_SIZE + 1];
     uint64_t serial;
 
     uint64_t confirmed;
     uint64_t refusals;
-    uint64_t again; /* published once more after a lost connection */
+    uint64_t rejected; /* refused for good */
+    uint64_t again;    /* published once more after a lost connection */
     uint32_t length;
 };
 
@@ -125,6 +128,12 @@ static void write_id(const struct publisher *state, const struct piece *piece, c
         (void)snprintf(out, ENVELOPE_ID_MAX, "%s:%" PRIu64, state->run, piece->serial);
 }
 
+/* A server refuses a message for its size, or all messages for want of a right. */
+static bool is_proven(const struct publisher *state, uint32_t index)
+{
+    return state->pieces[index].message->size < state->proven_size;
+}
+
 /* False: the connection is lost. */
 static bool publish(struct publisher *state, uint32_t index)
 {
@@ -137,8 +146,8 @@ static bool publish(struct publisher *state, uint32_t index)
 
     write_id(state, piece, id);
     envelope_write(&envelope, message->tag ? message->tag->name : NULL, message->key, 1, id);
-    confirms_add(&state->confirms, index);
-    status = amqp_basic_publish(state->session.link.connection, LINK_CHANNEL, amqp_empty_bytes,
+    confirms_add(&state->confirms, index, is_proven(state, index));
+    status = amqp_basic_publish(state->session.link.connection, LINK_PUTS, amqp_empty_bytes,
                                 amqp_cstring_bytes(state->settings->queue), 1, 0,
                                 &envelope.properties, body);
     if (status == AMQP_STATUS_OK)
@@ -147,15 +156,21 @@ static bool publish(struct publisher *state, uint32_t index)
     return false;
 }
 
+static bool may_publish(const struct publisher *state)
+{
+    return session_is_up(&state->session) && !state->session.link.is_blocked && !state->rests &&
+           state->unsent.first != NONE &&
+           confirms_has_room(&state->confirms,
+                             !state->probes && is_proven(state, state->unsent.first));
+}
+
 static void publish_all(struct weir_self *self, struct publisher *state)
 {
     bool is_batch = session_is_up(&state->session) && state->unsent.count > 1;
 
     if (is_batch)
         link_hold(&state->session.link);
-    while (session_is_up(&state->session) && !state->session.link.is_blocked && !state->rests &&
-           state->unsent.first != NONE && confirms_has_room(&state->confirms) &&
-           (!state->probes || confirms_is_empty(&state->confirms))) {
+    while (may_publish(state)) {
         if (!publish(state, take_first(state, &state->unsent)))
             session_lose(self, &state->session);
     }
@@ -185,7 +200,7 @@ static void publish_soon(struct weir_self *self, struct publisher *state)
         publish_all(self, state);
 }
 
-/* --- confirms --------------------------------------------------------------------------------- */
+/* --- what the server answers ------------------------------------------------------------------ */
 
 static void on_rested(struct weir_self *self, void *memory, void *context)
 {
@@ -214,19 +229,72 @@ static void on_refused(struct weir_self *self, struct publisher *state, uint32_t
     state->rests = weir_after(self, wait, on_rested, NULL, NULL) == 0;
 }
 
+static void settle(struct weir_self *self, struct publisher *state, uint32_t index, int verdict)
+{
+    const struct weir_message *message = state->pieces[index].message;
+
+    state->pieces[index].message = NULL;
+    append(state, &state->free, index);
+    (void)weir_settle(self, message, verdict);
+}
+
 static void on_confirmed(struct weir_self *self, struct publisher *state, uint32_t index)
 {
-    struct piece *piece = &state->pieces[index];
-    const struct weir_message *message = piece->message;
-
-    piece->message = NULL;
-    append(state, &state->free, index);
     state->confirmed++;
+    session_succeed(&state->session);
     if (!state->rests) {
         state->probes = false;
         state->rests_count = 0;
     }
-    (void)weir_settle(self, message, WEIR_DONE);
+    settle(self, state, index, WEIR_DONE);
+}
+
+/* Unconfirmed messages go first, in the order in which they were published. */
+static void publish_again(struct publisher *state)
+{
+    struct list lost = { NONE, NONE, 0 };
+    uint32_t index;
+
+    while (confirms_take(&state->confirms, 0, true, &index)) {
+        append(state, &lost, index);
+        state->again++;
+    }
+    prepend_all(state, &state->unsent, &state->refused);
+    prepend_all(state, &state->unsent, &lost);
+}
+
+/* The channel is closed. A message that was alone is the cause, and dead; otherwise each goes
+ * alone. */
+static void on_rejected(struct weir_self *self, void *user)
+{
+    struct publisher *state = user;
+    uint32_t index;
+
+    if (confirms_count(&state->confirms) == 1 && confirms_take(&state->confirms, 0, true, &index)) {
+        state->rejected++;
+        weir_reason(self, "%s", link_refusal(&state->session.link));
+        settle(self, state, index, WEIR_REJECT);
+    }
+    confirms_suspect_all(&state->confirms);
+    publish_again(state);
+    confirms_reset(&state->confirms);
+    state->proven_size = 0;
+}
+
+static void note_taken(struct publisher *state, uint32_t index)
+{
+    size_t size = state->pieces[index].message->size;
+
+    if (size >= state->proven_size)
+        state->proven_size = (uint64_t)size + 1;
+}
+
+static bool on_return(struct publisher *state, const amqp_basic_return_t *returned)
+{
+    (void)link_fail(&state->session.link, "no queue takes messages to \"%.*s\" with key \"%.*s\"",
+                    (int)returned->exchange.len, (const char *)returned->exchange.bytes,
+                    (int)returned->routing_key.len, (const char *)returned->routing_key.bytes);
+    return false;
 }
 
 static bool on_frame(struct weir_self *self, void *user, const amqp_frame_t *frame)
@@ -240,11 +308,17 @@ static bool on_frame(struct weir_self *self, void *user, const amqp_frame_t *fra
     if (frame->frame_type != AMQP_FRAME_METHOD)
         return true;
     if (method->id == AMQP_BASIC_ACK_METHOD) {
-        while (confirms_take(&state->confirms, ack->delivery_tag, ack->multiple, &index))
+        while (confirms_take(&state->confirms, ack->delivery_tag, ack->multiple, &index)) {
+            note_taken(state, index);
             on_confirmed(self, state, index);
+        }
     } else if (method->id == AMQP_BASIC_NACK_METHOD) {
-        while (confirms_take(&state->confirms, nack->delivery_tag, nack->multiple, &index))
+        while (confirms_take(&state->confirms, nack->delivery_tag, nack->multiple, &index)) {
+            note_taken(state, index);
             on_refused(self, state, index);
+        }
+    } else if (method->id == AMQP_BASIC_RETURN_METHOD) {
+        return on_return(state, method->decoded);
     } else if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD) {
         state->length = ((const amqp_queue_declare_ok_t *)method->decoded)->message_count;
     }
@@ -258,20 +332,17 @@ static int begin(void *user)
     struct publisher *state = user;
 
     confirms_reset(&state->confirms);
+    state->proven_size = 0;
     return queue_declare_all(&state->session.link, &state->settings->queue, 1);
-}
-
-static uint64_t unconfirmed(const struct publisher *state)
-{
-    return state->confirms.next - state->confirms.first;
 }
 
 static void report(struct weir_self *self, const struct publisher *state)
 {
     session_report(self, &state->session, state->length);
-    weir_progress(self, "unconfirmed", unconfirmed(state), WEIR_GAUGE);
+    weir_progress(self, "unconfirmed", confirms_count(&state->confirms), WEIR_GAUGE);
     weir_progress(self, "published", state->confirmed, 0);
     weir_progress(self, "refused", state->refusals, 0);
+    weir_progress(self, "rejected", state->rejected, 0);
     weir_progress(self, "published_again", state->again, 0);
 }
 
@@ -284,24 +355,16 @@ static void go_on(struct weir_self *self, void *user)
     report(self, state);
 }
 
-/* Unconfirmed messages go first, in the order in which they were published. */
 static void on_lost(struct weir_self *self, void *user)
 {
     struct publisher *state = user;
-    struct list lost = { NONE, NONE, 0 };
-    uint32_t index;
 
-    while (confirms_take(&state->confirms, 0, true, &index)) {
-        append(state, &lost, index);
-        state->again++;
-    }
-    prepend_all(state, &state->unsent, &state->refused);
-    prepend_all(state, &state->unsent, &lost);
+    publish_again(state);
     set_demand(self, state);
     report(self, state);
 }
 
-static const struct session_calls calls = { begin, on_frame, go_on, on_lost };
+static const struct session_calls calls = { begin, on_frame, go_on, on_rejected, on_lost };
 
 static void ask_length(struct weir_self *self, void *memory, void *context)
 {
@@ -385,9 +448,10 @@ static void publish_inspect(struct weir_self *self, void *memory, struct weir_in
     (void)self;
     session_inspect(&state->session, out);
     weir_inspect_add(out, "queue_length", "%" PRIu32, state->length);
-    weir_inspect_add(out, "unconfirmed", "%" PRIu64, unconfirmed(state));
+    weir_inspect_add(out, "unconfirmed", "%" PRIu64, confirms_count(&state->confirms));
     weir_inspect_add(out, "confirmed", "%" PRIu64, state->confirmed);
     weir_inspect_add(out, "refused", "%" PRIu64, state->refusals);
+    weir_inspect_add(out, "rejected", "%" PRIu64, state->rejected);
     weir_inspect_add(out, "published_again", "%" PRIu64, state->again);
 }
 

@@ -5,6 +5,7 @@
 
 #define ARGUMENTS_MAX 8u
 #define DEAD_NAME_MAX 256u
+#define RETRY_NAME_MAX 256u
 #define QUEUE_RETRY_MIN_MS UINT64_C(128)
 
 /* The arguments of a queue. */
@@ -203,10 +204,9 @@ int queue_declare_all(struct link *link, const char *const *names, uint32_t coun
 
 /* --- without waiting -------------------------------------------------------------------------- */
 
-static int send_declare(struct link *link, amqp_queue_declare_t *method)
+static int send_declare(struct link *link, amqp_channel_t channel, amqp_queue_declare_t *method)
 {
-    int status = amqp_send_method(link->connection, LINK_CHANNEL, AMQP_QUEUE_DECLARE_METHOD,
-                                  method);
+    int status = amqp_send_method(link->connection, channel, AMQP_QUEUE_DECLARE_METHOD, method);
 
     return status == AMQP_STATUS_OK ? 0 : link_fail(link, "%s", amqp_error_string2(status));
 }
@@ -215,7 +215,7 @@ int queue_ask_length(struct link *link, const char *name)
 {
     amqp_queue_declare_t method = { .queue = amqp_cstring_bytes(name), .passive = 1 };
 
-    return send_declare(link, &method);
+    return send_declare(link, LINK_CHANNEL, &method);
 }
 
 uint32_t queue_retry_step(uint64_t delay_ms)
@@ -227,20 +227,25 @@ uint32_t queue_retry_step(uint64_t delay_ms)
     return step;
 }
 
+void queue_name_retry(const char *name, uint32_t step, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s.retry.%" PRIu64, name, QUEUE_RETRY_MIN_MS << step);
+}
+
 /* A queue of this kind loses nothing on its way back: it keeps a piece while QUEUE is full. */
-int queue_declare_retry(struct link *link, const char *name, uint32_t step, char *out_name,
-                        size_t size)
+int queue_declare_retry(struct link *link, const char *name, uint32_t step)
 {
     struct arguments arguments = { .count = 0 };
-    amqp_queue_declare_t method = { .durable = 1, .nowait = 1 };
+    amqp_queue_declare_t method = { .durable = 1 };
+    char retry[RETRY_NAME_MAX];
 
-    (void)snprintf(out_name, size, "%s.retry.%" PRIu64, name, QUEUE_RETRY_MIN_MS << step);
+    queue_name_retry(name, step, retry, sizeof retry);
     add_text(&arguments, "x-queue-type", "quorum");
     add_text(&arguments, "x-overflow", "reject-publish");
     add_text(&arguments, "x-dead-letter-exchange", "");
     add_text(&arguments, "x-dead-letter-routing-key", name);
     add_text(&arguments, "x-dead-letter-strategy", "at-least-once");
-    method.queue = amqp_cstring_bytes(out_name);
+    method.queue = amqp_cstring_bytes(retry);
     method.arguments = table_of(&arguments);
-    return send_declare(link, &method);
+    return send_declare(link, LINK_PUTS, &method);
 }

@@ -34,10 +34,11 @@ int queue_check_dead_letters(struct link *link, const char *name);
 int queue_ask_length(struct link *link, const char *name);
 /* The step, below QUEUE_RETRY_STEPS, of the queue where a piece waits for a delay. */
 uint32_t queue_retry_step(uint64_t delay_ms);
-/* Writes the name of the queue of a step, and begins to declare it. WEIR_EINVALID with the link's
- * error. */
-int queue_declare_retry(struct link *link, const char *name, uint32_t step, char *out_name,
-                        size_t size);
+/* Writes the name of the queue of a step. */
+void queue_name_retry(const char *name, uint32_t step, char *out, size_t size);
+/* Begins to declare that queue, on LINK_PUTS; the answer is a frame AMQP_QUEUE_DECLARE_OK_METHOD,
+ * or the link's refusal. WEIR_EINVALID with the link's error. */
+int queue_declare_retry(struct link *link, const char *name, uint32_t step);
 
 /* Turns the server's sentence about an argument that differs into ours, for weir_reason, too.
  * False: the sentence says something else. */

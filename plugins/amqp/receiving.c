@@ -93,28 +93,43 @@ static void note_length(struct consumer *state, const amqp_queue_declare_ok_t *a
             state->queues[i].length = answer->message_count;
 }
 
-static bool on_method(struct weir_self *self, struct consumer *state, const amqp_method_t *method)
+/* Of LINK_PUTS. The content of a piece that comes back is not looked at. */
+static bool on_put_method(struct weir_self *self, struct consumer *state,
+                          const amqp_method_t *method)
 {
     const amqp_basic_ack_t *ack = method->decoded;
     const amqp_basic_nack_t *nack = method->decoded;
 
+    if (method->id == AMQP_BASIC_ACK_METHOD)
+        return consumer_on_confirm(self, state, ack->delivery_tag, ack->multiple, true);
+    if (method->id == AMQP_BASIC_NACK_METHOD)
+        return consumer_on_confirm(self, state, nack->delivery_tag, nack->multiple, false);
+    if (method->id == AMQP_BASIC_RETURN_METHOD)
+        return consumer_on_return(self, state, method->decoded);
+    if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD)
+        consumer_on_declared(self, state);
+    return true;
+}
+
+static void on_method(struct consumer *state, const amqp_method_t *method)
+{
     if (method->id == AMQP_BASIC_DELIVER_METHOD)
         begin_delivery(state, method->decoded);
-    else if (method->id == AMQP_BASIC_ACK_METHOD)
-        return consumer_on_confirm(self, state, ack->delivery_tag, ack->multiple, true);
-    else if (method->id == AMQP_BASIC_NACK_METHOD)
-        return consumer_on_confirm(self, state, nack->delivery_tag, nack->multiple, false);
     else if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD)
         note_length(state, method->decoded);
-    return true;
 }
 
 bool consumer_take(struct weir_self *self, void *user, const amqp_frame_t *frame)
 {
     struct consumer *state = user;
 
-    if (frame->frame_type == AMQP_FRAME_METHOD)
-        return on_method(self, state, &frame->payload.method);
+    if (frame->channel == LINK_PUTS)
+        return frame->frame_type != AMQP_FRAME_METHOD ||
+               on_put_method(self, state, &frame->payload.method);
+    if (frame->frame_type == AMQP_FRAME_METHOD) {
+        on_method(state, &frame->payload.method);
+        return true;
+    }
     if (!state->incoming.is_begun)
         return true;
     if (frame->frame_type == AMQP_FRAME_HEADER)

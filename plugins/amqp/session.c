@@ -39,7 +39,7 @@ static int connect_all(struct weir_self *self, struct session *session)
     status = link_connect(&session->link, &use);
     if (status != 0)
         return status;
-    session->link.failures = 0;
+    session->up_since = weir_now_ms(self);
     link_name_server(&session->link, server, sizeof server);
     weir_progress_text(self, "server", server);
     weir_log(self, WEIR_LOG_INFO, "connected", weir_str("server", server),
@@ -74,12 +74,19 @@ static void reconnect(struct weir_self *self, void *memory, void *context)
         pump(self, session);
 }
 
+void session_succeed(struct session *session)
+{
+    session->link.failures = 0;
+}
+
 void session_lose(struct weir_self *self, struct session *session)
 {
     if (session->watch != 0)
         (void)weir_unwatch(self, session->watch);
     session->watch = 0;
     session->link.losses++;
+    if (weir_now_ms(self) - session->up_since >= session->link.settings->backoff_max)
+        session_succeed(session);
     link_drop(&session->link);
     session->calls->lost(self, session->user);
     reconnect_later(self, session);
@@ -114,6 +121,15 @@ static void wait_for_more(struct weir_self *self, struct session *session, bool 
         (void)weir_after(self, 1, pump_later, session, NULL);
 }
 
+static int reopen(struct weir_self *self, struct session *session)
+{
+    struct link *link = &session->link;
+
+    weir_log(self, WEIR_LOG_WARNING, "refused by the server", weir_str("reason", link->refusal));
+    session->calls->refused(self, session->user);
+    return link_reopen(link);
+}
+
 static void pump(struct weir_self *self, struct session *session)
 {
     amqp_frame_t frame;
@@ -122,8 +138,12 @@ static void pump(struct weir_self *self, struct session *session)
     int status = 1;
 
     while (session_is_up(session) && is_good && count < FRAMES_MAX &&
-           (status = link_read(&session->link, &frame)) > 0) {
-        is_good = session->calls->take(self, session->user, &frame);
+           (status = link_read(&session->link, &frame)) != 0) {
+        if (session->link.refusal[0])
+            status = reopen(self, session);
+        if (status < 0)
+            break;
+        is_good = status == 0 || session->calls->take(self, session->user, &frame);
         link_release(&session->link);
         count++;
     }

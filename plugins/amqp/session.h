@@ -18,6 +18,9 @@ struct session_calls {
     bool (*take)(struct weir_self *self, void *user, const amqp_frame_t *frame);
     /* Frames were read, or the link has come up or gone down. */
     void (*ready)(struct weir_self *self, void *user);
+    /* The server has refused what was sent on LINK_PUTS; the link's `refusal` says why. The channel
+     * is opened again after the call, with nothing unconfirmed. */
+    void (*refused)(struct weir_self *self, void *user);
     /* The connection is lost: unsettled pieces now belong to other consumers. */
     void (*lost)(struct weir_self *self, void *user);
 };
@@ -26,9 +29,10 @@ struct session {
     struct link link;
     const struct session_calls *calls; /* const */
     void *user;
-    uint64_t watch;  /* 0 = none */
-    bool reconnects; /* a timer runs until the next try to connect */
-    bool is_leaving; /* connects no more */
+    uint64_t watch;    /* 0 = none */
+    uint64_t up_since; /* milliseconds */
+    bool reconnects;   /* a timer runs until the next try to connect */
+    bool is_leaving;   /* connects no more */
 };
 
 /* Borrows the settings and the user until session_finish. */
@@ -41,6 +45,8 @@ void session_finish(struct session *session);
 int session_start(struct weir_self *self, struct session *session);
 /* True while there is a connection. */
 bool session_is_up(const struct session *session);
+/* Something succeeded on this connection: the next back-off begins at its shortest. */
+void session_succeed(struct session *session);
 /* The connection is lost, for the reason in the link's error. */
 void session_lose(struct weir_self *self, struct session *session);
 /* Reports the units that both behaviours have, for `weir status` and the metrics. */

@@ -25,7 +25,7 @@
 static void add(struct confirms *confirms, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        confirms_add(confirms, 10 + i);
+        confirms_add(confirms, 10 + i, true);
 }
 
 static void test_single_confirms_end_in_any_order(void)
@@ -74,13 +74,53 @@ static void test_room_is_what_lies_between_the_first_and_the_next(void)
 
     CU_ASSERT_EQUAL(confirms_init(&confirms, 3), 0);
     add(&confirms, 3);
-    CU_ASSERT_FALSE(confirms_has_room(&confirms));
+    CU_ASSERT_FALSE(confirms_has_room(&confirms, true));
     CU_ASSERT_TRUE(confirms_take(&confirms, 2, false, &item));
-    CU_ASSERT_FALSE(confirms_has_room(&confirms));
+    CU_ASSERT_FALSE(confirms_has_room(&confirms, true));
     CU_ASSERT_TRUE(confirms_take(&confirms, 1, false, &item));
-    CU_ASSERT_TRUE(confirms_has_room(&confirms));
+    CU_ASSERT_TRUE(confirms_has_room(&confirms, true));
     confirms_reset(&confirms);
     CU_ASSERT_TRUE(confirms_is_empty(&confirms));
+    confirms_finish(&confirms);
+}
+
+static void test_unproven_publishing_goes_alone(void)
+{
+    struct confirms confirms;
+    uint32_t item = 0;
+
+    CU_ASSERT_EQUAL(confirms_init(&confirms, 8), 0);
+    add(&confirms, 2);
+    CU_ASSERT_FALSE(confirms_has_room(&confirms, false));
+    CU_ASSERT_TRUE(confirms_has_room(&confirms, true));
+    CU_ASSERT_TRUE(confirms_take(&confirms, 1, false, &item));
+    CU_ASSERT_TRUE(confirms_take(&confirms, 2, false, &item));
+    CU_ASSERT_TRUE(confirms_has_room(&confirms, false));
+    confirms_add(&confirms, 7, false);
+    CU_ASSERT_FALSE(confirms_has_room(&confirms, true));
+    CU_ASSERT_EQUAL(confirms_count(&confirms), 1);
+    CU_ASSERT_TRUE(confirms_take(&confirms, 3, false, &item));
+    CU_ASSERT_TRUE(confirms_has_room(&confirms, true));
+    confirms_finish(&confirms);
+}
+
+static void test_suspects_go_alone_and_then_no_more(void)
+{
+    struct confirms confirms;
+    uint32_t item = 0;
+
+    CU_ASSERT_EQUAL(confirms_init(&confirms, 8), 0);
+    add(&confirms, 3);
+    confirms_suspect_all(&confirms);
+    confirms_reset(&confirms);
+    for (uint32_t number = 1; number <= 3; number++) {
+        CU_ASSERT_TRUE(confirms_has_room(&confirms, true));
+        confirms_add(&confirms, number, true);
+        CU_ASSERT_FALSE(confirms_has_room(&confirms, true));
+        CU_ASSERT_TRUE(confirms_take(&confirms, number, false, &item));
+    }
+    add(&confirms, 1);
+    CU_ASSERT_TRUE(confirms_has_room(&confirms, true));
     confirms_finish(&confirms);
 }
 
@@ -370,6 +410,8 @@ int main(void)
     CU_TestInfo tests[] = {
         { "single", test_single_confirms_end_in_any_order },
         { "multiple", test_multiple_confirms_end_all_up_to_a_number },
+        { "unproven", test_unproven_publishing_goes_alone },
+        { "suspects", test_suspects_go_alone_and_then_no_more },
         { "room", test_room_is_what_lies_between_the_first_and_the_next },
         { "travel", test_tag_key_attempt_and_id_travel },
         { "key", test_piece_without_a_key_has_that_of_its_id },
