@@ -175,6 +175,9 @@ static void set_limits(CURL *easy, const struct client_settings *settings)
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)settings->timeout);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connect_timeout);
+    /* libcurl looks names up in threads. Without this it joins them, at a time-out and at the end,
+     * and getaddrinfo has no time-out that we could set. */
+    (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, settings->redirects > 0 ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)settings->redirects);
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
