@@ -48,8 +48,9 @@ struct weir_message *host_message_new(struct weir_self *self, const struct weir_
 struct weir_message *host_message_labelled(struct weir_self *self, const struct weir_tag *tag,
                                            size_t size, const char *label)
 {
-    struct weir_message *message = size <= SIZE_MAX - MESSAGE_LABEL_MAX
-                                       ? host_message_new(self, tag, size + MESSAGE_LABEL_MAX)
+    const size_t room = message_label_room(label);
+    struct weir_message *message = size <= SIZE_MAX - room
+                                       ? host_message_new(self, tag, size + room)
                                        : NULL;
 
     if (message)

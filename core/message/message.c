@@ -84,19 +84,44 @@ static void drop_blob(struct message *message)
 
 /* --- labels ---------------------------------------------------------------------------------- */
 
+/* Its last byte is the size of the label in front of it. */
+static unsigned char *end_of(const struct message *message)
+{
+    return (unsigned char *)(uintptr_t)message + MESSAGE_HEADER_SIZE +
+           cache_room(message, MESSAGE_HEADER_SIZE) - 1;
+}
+
 static char *label_slot(const struct message *message)
 {
-    return (char *)(uintptr_t)message + MESSAGE_HEADER_SIZE +
-           cache_room(message, MESSAGE_HEADER_SIZE) - MESSAGE_LABEL_MAX;
+    unsigned char *end = end_of(message);
+
+    return (char *)end - *end;
+}
+
+/* With its NUL. */
+static size_t label_size(const char *label)
+{
+    return strnlen(label, MESSAGE_LABEL_MAX - 1) + sizeof "";
+}
+
+size_t message_label_room(const char *label)
+{
+    return label_size(label) + sizeof(unsigned char);
 }
 
 void message_set_label(struct message *message, size_t size, const char *label)
 {
+    unsigned char *end = end_of(message);
+    char *slot;
+
     message->public.reserved |= MESSAGE_LABELLED;
     message->public.size = size;
     if (size == 0)
         message->public.data = NULL;
-    (void)snprintf(label_slot(message), MESSAGE_LABEL_MAX, "%s", label);
+    *end = (unsigned char)label_size(label);
+    slot = label_slot(message);
+    memcpy(slot, label, *end - sizeof "");
+    slot[*end - sizeof ""] = '\0';
 }
 
 const char *message_label(const struct message *message)
@@ -111,15 +136,15 @@ const char *message_label(const struct message *message)
 /* Copies the message with its payload and its label. */
 static struct message *copy_payload(struct cache *cache, const struct message *message)
 {
-    const bool is_labelled = message->public.reserved & MESSAGE_LABELLED;
+    const char *label = message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : NULL;
     struct message *copy;
 
     if (message->public.reserved & MESSAGE_BLOB)
         return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
     copy = message_create(cache, message->public.tag,
-                          message->public.size + (is_labelled ? MESSAGE_LABEL_MAX : 0));
-    if (copy && is_labelled)
-        message_set_label(copy, message->public.size, label_slot(message));
+                          message->public.size + (label ? message_label_room(label) : 0));
+    if (copy && label)
+        message_set_label(copy, message->public.size, label);
     if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
         memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
         copy->public.reserved |= MESSAGE_COUNTED;

@@ -46,7 +46,10 @@ struct message *message_say(struct cache *cache, struct message *message, const 
 struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag,
                                        size_t size);
 
-/* Gives a label to a message whose payload is MESSAGE_LABEL_MAX bytes longer than `size`; then the
+/* Bytes that a message with the label needs behind its payload. */
+size_t message_label_room(const char *label);
+
+/* Gives a label to a message whose payload is message_label_room bytes longer than `size`; then the
  * payload has `size` bytes. A label that is too long is cut. Borrows the label. */
 void message_set_label(struct message *message, size_t size, const char *label);
 

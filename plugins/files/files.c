@@ -334,7 +334,9 @@ static struct weir_message *make_message(struct weir_self *self, const struct li
     const char *name = current_path(state);
     size_t name_size = strlen(name);
     size_t size = sizeof(struct files_line) + name_size + state->line.size + 2;
-    struct weir_message *message = weir_message_new(self, state->tag, size);
+    char label[WEIR_LABEL_SIZE];
+    struct weir_message *message = weir_message_new_labelled(
+        self, state->tag, size, weir_label_of_line(label, name, state->line.number));
     struct files_line *line;
     char *text;
 

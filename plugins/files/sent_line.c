@@ -28,7 +28,9 @@ struct weir_message *sent_line_message(struct weir_self *self, const struct sent
                                        const struct weir_tag *tag)
 {
     size_t size = sizeof(struct files_line) + line->name_size + line->size + 1;
-    struct weir_message *message = weir_message_new(self, tag, size);
+    char label[WEIR_LABEL_SIZE];
+    struct weir_message *message = weir_message_new_labelled(
+        self, tag, size, weir_label_of_line(label, line->text, line->number));
     struct files_line *head;
 
     if (!message)

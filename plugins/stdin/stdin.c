@@ -26,7 +26,8 @@
 #define READS_MAX 64u
 #define NO_MEMORY_MS 10u
 #define EXIT_INCOMPLETE 1
-#define MAGIC 0x31306e6964747377u /* identifies the plugin and the format */
+#define MAGIC 0x32306e6964747377u            /* identifies the plugin and the format */
+#define MAGIC_UNNUMBERED 0x31306e6964747377u /* of a head without `number` */
 
 struct settings {
     bool nul;
@@ -42,6 +43,7 @@ struct input {
     const char *line; /* read, but not emitted; NULL = none; in `lines` */
     size_t line_size;
     bool ended;
+    uint64_t earlier; /* lines that an earlier source has read */
     uint64_t count;
     uint64_t bytes;
     uint64_t too_long;
@@ -52,6 +54,7 @@ struct head {
     uint64_t magic;
     uint32_t skipping;
     uint32_t at_end;
+    uint64_t number; /* of lines before these bytes */
 };
 
 static void release(struct input *state)
@@ -117,10 +120,18 @@ static uint64_t key_of(const char *line, size_t size)
     return weir_key(line, length);
 }
 
+static uint64_t lines_passed(const struct input *state)
+{
+    return state->earlier + state->count + state->too_long;
+}
+
 /* After any result but 0 the line stays, to be emitted later. */
 static int emit_line(struct weir_self *self, struct input *state)
 {
-    struct weir_message *message = weir_message_new(self, state->tag, state->line_size);
+    char label[WEIR_LABEL_SIZE];
+    struct weir_message *message = weir_message_new_labelled(
+        self, state->tag, state->line_size,
+        weir_label_of_line(label, "stdin", lines_passed(state) + 1));
     int status;
 
     if (!message)
@@ -205,8 +216,7 @@ static void log_too_long(struct weir_self *self, struct input *state)
 {
     state->too_long++;
     weir_log(self, WEIR_LOG_WARNING, "line too long; skipped",
-             weir_uint("line", state->count + state->too_long),
-             weir_uint("limit", state->settings->line_max));
+             weir_uint("line", lines_passed(state)), weir_uint("limit", state->settings->line_max));
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
@@ -267,7 +277,7 @@ static int stdin_produce(struct weir_self *self, void *memory, uint32_t credit)
  * end. */
 static char *pack(const struct input *state, size_t *out_size)
 {
-    struct head head = { MAGIC, state->lines.skipping, state->lines.at_end };
+    struct head head = { MAGIC, state->lines.skipping, state->lines.at_end, lines_passed(state) };
     size_t line = state->line ? state->line_size + 1 : 0;
     size_t rest;
     const char *text = lines_rest(&state->lines, &rest);
@@ -286,23 +296,39 @@ static char *pack(const struct input *state, size_t *out_size)
     return data;
 }
 
+/* The bytes of the head; 0: it is not one of this plugin. */
+static size_t unpack_head(const void *position, size_t size, struct head *out)
+{
+    size_t head_size = offsetof(struct head, number);
+
+    *out = (struct head){ 0 };
+    if (size < head_size)
+        return 0;
+    memcpy(out, position, head_size);
+    if (out->magic == MAGIC_UNNUMBERED)
+        return head_size;
+    if (out->magic != MAGIC || size < sizeof *out)
+        return 0;
+    memcpy(out, position, sizeof *out);
+    return sizeof *out;
+}
+
 static void stdin_resume(struct weir_self *self, void *memory, const void *position, size_t size)
 {
     struct input *state = memory;
     struct head head;
+    size_t head_size = unpack_head(position, size, &head);
 
-    if (size < sizeof head)
+    if (head_size == 0)
         return;
-    memcpy(&head, position, sizeof head);
-    if (head.magic != MAGIC)
-        return;
-    if (!lines_put_back(&state->lines, (const char *)position + sizeof head, size - sizeof head)) {
+    if (!lines_put_back(&state->lines, (const char *)position + head_size, size - head_size)) {
         weir_log(self, WEIR_LOG_ERROR, "line_max is less than the bytes that were read already");
         (void)weir_leave_position(self, NULL, WEIR_POSITION_LOST);
         return;
     }
     state->lines.skipping = head.skipping;
     state->lines.at_end = head.at_end;
+    state->earlier = head.number;
 }
 
 static void stdin_close(struct weir_self *self, void *memory, int reason)

@@ -32,6 +32,7 @@
 #include "event.h"
 #include "host.h"
 #include "inspect.h"
+#include "label.h"
 #include "lease.h"
 #include "links.h"
 #include "log.h"

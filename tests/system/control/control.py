@@ -61,9 +61,10 @@ class Host:
                          f'control: "{control or self.socket}"{more}}}\n' + text)
         os.rename(self.file + ".new", self.file)
 
-    def start(self):
+    def start(self, stdin=None):
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([WEIR, "run", self.file], stdout=log, stderr=log)
+            self.process = subprocess.Popen([WEIR, "run", self.file], stdin=stdin, stdout=log,
+                                            stderr=log)
         until(lambda: b'event="started"' in open(self.log, "rb").read() or
               self.process.poll() is not None, "the start")
 

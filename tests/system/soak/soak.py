@@ -218,7 +218,8 @@ class Soak(Storm):
                 ("reads of all figures", self.reads),
                 ("descriptors", f"{first[0]} -> {last[0]}"),
                 ("threads", f"{first[1]} -> {last[1]}"),
-                ("resident KiB", f"{first[2]} -> {last[2]}, {self.growth_kib():+d} in the second half"),
+                ("resident KiB",
+                 f"{first[2]} -> {last[2]}, {self.growth_kib():+d} in the second half"),
                 ("log, second half to first", f"{self.log_growth():.2f}"),
                 ("a reload, ms", f"median {times[len(times) // 2]:.1f}, longest {times[-1]:.1f}"))
         for name, value in rows:

@@ -189,7 +189,8 @@ static void test_label_does_not_touch_the_payload(void)
 
     cache_init(&cache);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct message *message = message_create(&cache, NULL, sizes[i] + MESSAGE_LABEL_MAX);
+        struct message *message = message_create(&cache, NULL,
+                                                 sizes[i] + message_label_room("piece 7"));
 
         message_set_label(message, sizes[i], "piece 7");
         CU_ASSERT_EQUAL(message->public.size, sizes[i]);
@@ -207,7 +208,8 @@ static void test_copy_has_the_label(void)
 
     cache_init(&cache);
     for (size_t size = 0; size < 200; size++) {
-        struct message *message = message_create(&cache, NULL, size + MESSAGE_LABEL_MAX);
+        struct message *message = message_create(&cache, NULL,
+                                                 size + message_label_room("piece 7"));
         struct message *copy;
 
         message_set_label(message, size, "piece 7");
@@ -233,7 +235,7 @@ static void test_long_label_is_cut(void)
     cache_init(&cache);
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
-    message = message_create(&cache, NULL, MESSAGE_LABEL_MAX);
+    message = message_create(&cache, NULL, message_label_room(text));
     message_set_label(message, 0, text);
     CU_ASSERT_PTR_NULL(message->public.data);
     CU_ASSERT_EQUAL(strlen(message_label(message)), MESSAGE_LABEL_MAX - 1);
@@ -251,7 +253,7 @@ static void test_notice_has_no_label(void)
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     for (size_t length = 1; length < sizeof text; length++) {
-        struct message *message = message_create(&cache, NULL, 1 + MESSAGE_LABEL_MAX);
+        struct message *message = message_create(&cache, NULL, 1 + message_label_room("piece 7"));
 
         message_set_label(message, 1, "piece 7");
         message = message_say(&cache, message, text + sizeof text - 1 - length);
