@@ -22,46 +22,49 @@
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-static int declare_queues(struct consumer *state)
+/* The queues in the order in which their pieces go. */
+static uint32_t name_queues(const struct amqp_settings *settings, const char *out[QUEUES_MAX])
 {
-    struct link *link = &state->session.link;
-    const char *names[QUEUES_MAX];
-    int status;
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < state->queue_count; i++)
-        names[i] = state->queues[i].name;
-    status = queue_declare_all(link, names, state->queue_count);
-    for (uint32_t i = 0; status == 0 && !state->settings->declare && i < state->queue_count; i++)
-        status = queue_check_dead_letters(link, names[i]);
-    return status;
+    for (size_t i = 0; i < settings->before.count; i++)
+        out[count++] = settings->before.items[i];
+    out[count++] = settings->queue;
+    return count;
 }
 
-static int begin_to_consume(struct consumer *state, uint32_t queue)
+static int begin_to_consume(struct link *link, const char *name, uint32_t queue)
 {
     const char tag[] = { (char)('0' + queue), '\0' };
 
-    (void)amqp_basic_consume(state->session.link.connection, LINK_CHANNEL,
-                             amqp_cstring_bytes(state->queues[queue].name), amqp_cstring_bytes(tag),
-                             0, 0, 0, amqp_empty_table);
-    return link_check(&state->session.link, state->queues[queue].name);
+    (void)amqp_basic_consume(link->connection, LINK_CHANNEL, amqp_cstring_bytes(name),
+                             amqp_cstring_bytes(tag), 0, 0, 0, amqp_empty_table);
+    return link_check(link, name);
 }
 
-static int begin(void *user)
+static int begin(struct link *link)
+{
+    const char *names[QUEUES_MAX];
+    uint32_t count = name_queues(link->settings, names);
+    int status = queue_declare_all(link, names, count);
+
+    for (uint32_t i = 0; status == 0 && !link->settings->declare && i < count; i++)
+        status = queue_check_dead_letters(link, names[i]);
+    if (status != 0)
+        return status;
+    (void)amqp_basic_qos(link->connection, LINK_CHANNEL, 0, (uint16_t)link->settings->window, 0);
+    status = link_check(link, "window");
+    for (uint32_t i = 0; status == 0 && i < count; i++)
+        status = begin_to_consume(link, names[i], i);
+    return status;
+}
+
+static void on_up(void *user)
 {
     struct consumer *state = user;
-    int status;
 
     consumer_reset_puts(state);
     state->incoming.is_begun = false;
-    status = declare_queues(state);
-    if (status != 0)
-        return status;
-    (void)amqp_basic_qos(state->session.link.connection, LINK_CHANNEL, 0,
-                         (uint16_t)state->settings->window, 0);
-    status = link_check(&state->session.link, "window");
-    for (uint32_t i = 0; status == 0 && i < state->queue_count; i++)
-        status = begin_to_consume(state, i);
-    return status;
 }
 
 static uint64_t length_of(const struct consumer *state)
@@ -111,8 +114,9 @@ static void on_lost(struct weir_self *self, void *user)
     report(self, state);
 }
 
-static const struct session_calls calls = { begin, consumer_take, on_ready, consumer_on_refused,
-                                            on_lost };
+static const struct session_calls calls = {
+    begin, on_up, consumer_take, on_ready, consumer_on_refused, on_lost
+};
 
 static void ask_length(struct weir_self *self, void *memory, void *context)
 {
@@ -145,14 +149,15 @@ static void add_queue(struct consumer *state, const char *name)
 
 static int init(struct consumer *state, const struct amqp_settings *settings)
 {
-    uint32_t most;
+    const char *names[QUEUES_MAX];
+    uint32_t count, most;
 
     state->settings = settings;
     state->puts = (struct delivery_line){ DELIVERY_NONE, DELIVERY_NONE };
     session_init(&state->session, settings, &calls, state);
-    for (size_t i = 0; i < settings->before.count; i++)
-        add_queue(state, settings->before.items[i]);
-    add_queue(state, settings->queue);
+    count = name_queues(settings, names);
+    for (uint32_t i = 0; i < count; i++)
+        add_queue(state, names[i]);
     if (gethostname(state->host, sizeof state->host - 1) != 0)
         state->host[0] = '\0';
     /* The server sends `window` for each queue; as many more may be orphans. */
@@ -391,7 +396,7 @@ static int consume_leave(struct weir_self *self, void *memory)
     struct consumer *state = memory;
 
     if (!state->session.is_leaving) {
-        state->session.is_leaving = true;
+        session_leave(self, &state->session);
         if (session_is_up(&state->session) && !stop_consuming(self, state))
             session_lose(self, &state->session);
     }

@@ -27,8 +27,12 @@ void link_init(struct link *link, const struct amqp_settings *settings)
 
 void link_finish(struct link *link)
 {
-    if (link->connection)
+    struct timeval limit = { LINK_END_MS / 1000, 0 };
+
+    if (link->connection) {
+        (void)amqp_set_rpc_timeout(link->connection, &limit);
         (void)amqp_connection_close(link->connection, AMQP_REPLY_SUCCESS);
+    }
     link_drop(link);
 }
 
@@ -40,6 +44,10 @@ void link_drop(struct link *link)
     link->connection = NULL;
     link->is_blocked = false;
     link->refusal[0] = '\0';
+}
+
+void link_turn(struct link *link)
+{
     link->server = (link->server + 1) % (uint32_t)link->settings->servers.count;
 }
 
@@ -289,43 +297,53 @@ static int name_failure(struct link *link)
     return link_fail(link, "%s: %.250s", server, reason);
 }
 
-static int connect_one(struct link *link, const struct link_use *use)
+static int name_server(struct link *link)
 {
-    int status;
+    if (!address_parse(link->settings->servers.items[link->server], &link->address))
+        return 0;
+    return link_fail(link, "the address is not valid"); /* `check` reported it */
+}
+
+int link_open(struct link *link)
+{
+    int status = name_server(link);
 
     link->is_refused = false;
-    if (address_parse(link->settings->servers.items[link->server], &link->address))
-        return link_fail(link, "the address is not valid"); /* `check` reported it */
+    if (status != 0)
+        return status;
     link->connection = amqp_new_connection();
     if (!link->connection)
         return link_fail(link, "out of memory");
-    status = open_socket(link);
-    if (status == 0)
-        status = log_in(link, use->name);
+    return open_socket(link) == 0 ? 0 : name_failure(link);
+}
+
+int link_enter(struct link *link, const struct link_use *use)
+{
+    int status = log_in(link, use->name);
+
     if (status == 0)
         status = open_channel(link, LINK_CHANNEL);
     if (status == 0)
         status = open_puts(link);
     if (status == 0)
-        status = use->begin(use->user);
+        status = use->begin(link);
     return status == 0 ? 0 : name_failure(link);
 }
 
-int link_connect(struct link *link, const struct link_use *use)
+void link_interrupt(const struct link *link)
 {
-    char refusal[LINK_ERROR_MAX] = "";
+    (void)shutdown(link_descriptor(link), SHUT_RDWR);
+}
 
-    for (size_t i = 0; i < link->settings->servers.count; i++) {
-        if (connect_one(link, use) == 0) {
-            link->error[0] = '\0';
-            return 0;
-        }
-        if (link->is_refused)
-            memcpy(refusal, link->error, sizeof refusal);
-        link_drop(link);
-    }
-    link->is_refused = refusal[0] != '\0';
-    return link->is_refused ? link_fail(link, "%s", refusal) : WEIR_EINVALID;
+void link_move(struct link *link, struct link *from)
+{
+    link->connection = from->connection;
+    link->server = from->server;
+    link->is_blocked = from->is_blocked;
+    link->is_refused = from->is_refused;
+    memcpy(link->error, from->error, sizeof link->error);
+    (void)name_server(link);
+    from->connection = NULL;
 }
 
 uint64_t link_backoff_ms(struct link *link)
@@ -408,7 +426,7 @@ int link_read(struct link *link, amqp_frame_t *out_frame)
     return wait_for_frame(link, 0, out_frame);
 }
 
-static uint64_t now_ms(void)
+uint64_t link_now_ms(void)
 {
     struct timespec now;
 
@@ -418,14 +436,14 @@ static uint64_t now_ms(void)
 
 int link_rest(struct link *link, uint64_t milliseconds)
 {
-    uint64_t now = now_ms(), end = now + milliseconds;
+    uint64_t now = link_now_ms(), end = now + milliseconds;
     amqp_frame_t frame;
     int status = 0;
 
     while (status >= 0 && now < end) {
         status = wait_for_frame(link, end - now, &frame);
         link_release(link);
-        now = now_ms();
+        now = link_now_ms();
     }
     return status < 0 ? status : 0;
 }

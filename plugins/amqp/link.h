@@ -5,9 +5,10 @@
  * channel, with all that the channel has. link_reopen opens that channel again; the connection, and
  * the pieces that the other channel has received, stay.
  *
- * Connecting waits, for `timeout` at each step and server, and so does a write to a server that
- * reads nothing. Everything that the server sends is read when the descriptor is readable. After a
- * failure the link is down and `error` says why; its user connects again after link_backoff_ms.
+ * Connecting waits, for `timeout` at each step, in a thread of its own: see dial.h. So does a write
+ * to a server that reads nothing. Everything that the server sends is read when the descriptor is
+ * readable. After a failure the link is down and `error` says why; its user connects again after
+ * link_backoff_ms.
  */
 #ifndef LINK_H
 #define LINK_H
@@ -21,6 +22,7 @@
 #define LINK_PUTS ((amqp_channel_t)2)    /* publishes, with confirms */
 #define LINK_ERROR_MAX 400u
 #define LINK_REFUSAL_MAX 256u
+#define LINK_END_MS 1000u /* a server that does not answer the end gives its pieces to others */
 
 struct link {
     const struct amqp_settings *settings; /* borrowed */
@@ -40,23 +42,31 @@ struct link {
 
 /* Borrows the settings until link_finish. */
 void link_init(struct link *link, const struct amqp_settings *settings);
-/* Ends the connection in order when there is one. Legal twice. */
+/* Ends the connection in order when there is one, which waits for LINK_END_MS at most. Legal
+ * twice. */
 void link_finish(struct link *link);
 
-/* What a connection is for. Borrowed by link_connect. */
+/* What a connection is for. Borrowed by link_enter. */
 struct link_use {
-    const char *name;         /* of the connection, which the server shows */
-    int (*begin)(void *user); /* declares what the user needs: 0, or WEIR_EINVALID with `error` */
-    void *user;
+    const char *name; /* of the connection, which the server shows */
+    /* Declares what the user needs, by the link's settings alone: it runs in the thread of a dial.
+     * 0, or WEIR_EINVALID with `error`. */
+    int (*begin)(struct link *link);
 };
 
-/*
- * Tries each server once, from the present one on, until one has logged in, opened the channel with
- * confirms, and `begin` has succeeded. Returns 0, or WEIR_EINVALID with `error`.
- */
-int link_connect(struct link *link, const struct link_use *use);
-/* Ends the connection at once; the next try begins with the next server. */
+/* Looks the present server up, and opens the socket, with TLS. The look-up may take longer than
+ * `timeout`. Returns 0, or WEIR_EINVALID with `error`. */
+int link_open(struct link *link);
+/* Logs in, opens both channels, and calls `begin`. Returns 0, or WEIR_EINVALID with `error`. */
+int link_enter(struct link *link, const struct link_use *use);
+/* Makes the next step of link_enter fail, which another thread is in. */
+void link_interrupt(const struct link *link);
+/* Moves the connection, or the error, of `from` to a link that is down. Each keeps its settings. */
+void link_move(struct link *link, struct link *from);
+/* Ends the connection at once, if there is one. */
 void link_drop(struct link *link);
+/* The next try is at the next server. */
+void link_turn(struct link *link);
 /* As printf: puts the reason of a failure into `error`. Returns WEIR_EINVALID. */
 WEIR_PRINTF(2, 3) int link_fail(struct link *link, const char *format, ...);
 /* The same, with the answer of the server to the last call that waits for one. 0: it is good. */
@@ -64,6 +74,8 @@ int link_check(struct link *link, const char *what);
 /* The same, after a passive declaration, whether the object exists. When it does not, the server
  * has closed the channel, which is opened again. */
 int link_check_presence(struct link *link, const char *what, bool *out_exists);
+/* Of the clock that never steps. Any thread. */
+uint64_t link_now_ms(void);
 /* Waits, and sends heartbeats. WEIR_EINVALID with `error`: the connection is lost. */
 int link_rest(struct link *link, uint64_t milliseconds);
 

@@ -327,13 +327,17 @@ static bool on_frame(struct weir_self *self, void *user, const amqp_frame_t *fra
 
 /* --- the session ------------------------------------------------------------------------------ */
 
-static int begin(void *user)
+static int begin(struct link *link)
+{
+    return queue_declare_all(link, &link->settings->queue, 1);
+}
+
+static void on_up(void *user)
 {
     struct publisher *state = user;
 
     confirms_reset(&state->confirms);
     state->proven_size = 0;
-    return queue_declare_all(&state->session.link, &state->settings->queue, 1);
 }
 
 static void report(struct weir_self *self, const struct publisher *state)
@@ -364,7 +368,7 @@ static void on_lost(struct weir_self *self, void *user)
     report(self, state);
 }
 
-static const struct session_calls calls = { begin, on_frame, go_on, on_rejected, on_lost };
+static const struct session_calls calls = { begin, on_up, on_frame, go_on, on_rejected, on_lost };
 
 static void ask_length(struct weir_self *self, void *memory, void *context)
 {

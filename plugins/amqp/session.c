@@ -13,12 +13,17 @@ void session_init(struct session *session, const struct amqp_settings *settings,
     link_init(&session->link, settings);
     session->calls = calls;
     session->user = user;
-    session->watch = 0;
+    session->watch = session->dial_watch = session->dial_timer = 0;
+    session->dial = NULL;
+    session->tries = 0;
+    session->refusal[0] = '\0';
     session->reconnects = session->is_leaving = false;
 }
 
 void session_finish(struct session *session)
 {
+    dial_drop(session->dial);
+    session->dial = NULL;
     link_finish(&session->link);
 }
 
@@ -29,25 +34,99 @@ bool session_is_up(const struct session *session)
 
 /* --- connecting ------------------------------------------------------------------------------- */
 
-static int connect_all(struct weir_self *self, struct session *session)
+static void on_dialled(struct weir_self *self, void *memory, void *context, int descriptor,
+                       int readiness);
+static void on_dial_late(struct weir_self *self, void *memory, void *context);
+static void reconnect(struct weir_self *self, void *memory, void *context);
+
+/* A link that is down has the server of the next try. */
+static struct dial *dial(struct weir_self *self, struct session *session)
 {
-    char name[NAME_SIZE], server[NAME_SIZE];
-    struct link_use use = { name, session->calls->begin, session->user };
-    int status;
+    char name[NAME_SIZE];
+    struct link_use use = { name, session->calls->begin };
 
     (void)snprintf(name, sizeof name, "weir %.200s", weir_path(self));
-    status = link_connect(&session->link, &use);
-    if (status != 0)
-        return status;
+    session->dial = dial_start(session->link.settings, session->link.server, &use);
+    if (!session->dial)
+        (void)link_fail(&session->link, "no memory or no thread to connect");
+    return session->dial;
+}
+
+/* Without memory for the watch or the timer, the next beat looks. */
+static void await_dial(struct weir_self *self, struct session *session)
+{
+    if (session->dial_watch == 0)
+        (void)weir_watch(self, dial_descriptor(session->dial), WEIR_READABLE, on_dialled, session,
+                         &session->dial_watch);
+    if (session->dial_timer == 0)
+        (void)weir_after(self, session->link.settings->timeout, on_dial_late, session,
+                         &session->dial_timer);
+}
+
+static void forget_dial(struct weir_self *self, struct session *session)
+{
+    if (session->dial_watch != 0)
+        (void)weir_unwatch(self, session->dial_watch);
+    if (session->dial_timer != 0)
+        (void)weir_cancel_timer(self, session->dial_timer);
+    session->dial_watch = session->dial_timer = 0;
+    session->dial = NULL;
+}
+
+/* Takes the result of a try that is over. */
+static int take_dial(struct weir_self *self, struct session *session)
+{
+    struct dial *dial = session->dial;
+
+    forget_dial(self, session);
+    return dial_take(dial, &session->link);
+}
+
+/* The names of a server are not found within the time of a step. */
+static int give_up_dial(struct weir_self *self, struct session *session)
+{
+    struct dial *dial = session->dial;
+
+    forget_dial(self, session);
+    dial_drop(dial);
+    session->link.is_refused = false;
+    return link_fail(&session->link, "%.250s: no address and no connection within %" PRIu64 " ms",
+                     session->link.settings->servers.items[session->link.server],
+                     session->link.settings->timeout);
+}
+
+static void come_up(struct weir_self *self, struct session *session)
+{
+    char server[NAME_SIZE];
+
+    session->tries = 0;
+    session->refusal[0] = session->link.error[0] = '\0';
     session->up_since = weir_now_ms(self);
+    session->calls->up(session->user);
     link_name_server(&session->link, server, sizeof server);
     weir_progress_text(self, "server", server);
     weir_log(self, WEIR_LOG_INFO, "connected", weir_str("server", server),
              weir_str("queue", session->link.settings->queue));
-    return 0;
 }
 
-static void reconnect(struct weir_self *self, void *memory, void *context);
+/* The link's error says why the present server failed. True: the next one is to be tried. False:
+ * all have failed, and the error names a refusal rather than an absent server. */
+static bool turn_to_next(struct session *session)
+{
+    struct link *link = &session->link;
+
+    if (link->is_refused)
+        memcpy(session->refusal, link->error, sizeof session->refusal);
+    link_turn(link);
+    if (++session->tries < link->settings->servers.count)
+        return true;
+    link->is_refused = session->refusal[0] != '\0';
+    if (link->is_refused)
+        (void)link_fail(link, "%s", session->refusal);
+    session->tries = 0;
+    session->refusal[0] = '\0';
+    return false;
+}
 
 static void reconnect_later(struct weir_self *self, struct session *session)
 {
@@ -60,18 +139,77 @@ static void reconnect_later(struct weir_self *self, struct session *session)
     session->reconnects = weir_after(self, wait, reconnect, session, NULL) == 0;
 }
 
+static void dial_next(struct weir_self *self, struct session *session)
+{
+    while (!dial(self, session))
+        if (!turn_to_next(session)) {
+            reconnect_later(self, session);
+            return;
+        }
+    await_dial(self, session);
+}
+
+static void dial_failed(struct weir_self *self, struct session *session)
+{
+    if (turn_to_next(session))
+        dial_next(self, session);
+    else
+        reconnect_later(self, session);
+}
+
+static void look_at_dial(struct weir_self *self, struct session *session)
+{
+    if (!dial_wait(session->dial, 0))
+        await_dial(self, session);
+    else if (take_dial(self, session) != 0)
+        dial_failed(self, session);
+    else {
+        come_up(self, session);
+        pump(self, session);
+    }
+}
+
+static void on_dialled(struct weir_self *self, void *memory, void *context, int descriptor,
+                       int readiness)
+{
+    struct session *session = context;
+
+    (void)memory;
+    (void)descriptor;
+    (void)readiness;
+    session->dial_watch = 0;
+    look_at_dial(self, session);
+}
+
+static void on_dial_late(struct weir_self *self, void *memory, void *context)
+{
+    struct session *session = context;
+
+    (void)memory;
+    session->dial_timer = 0;
+    if (!dial_is_opening(session->dial))
+        return;
+    (void)give_up_dial(self, session);
+    dial_failed(self, session);
+}
+
 static void reconnect(struct weir_self *self, void *memory, void *context)
 {
     struct session *session = context;
 
     (void)memory;
     session->reconnects = false;
-    if (session->is_leaving)
-        return;
-    if (connect_all(self, session) != 0)
-        reconnect_later(self, session);
-    else
-        pump(self, session);
+    if (!session->is_leaving)
+        dial_next(self, session);
+}
+
+void session_leave(struct weir_self *self, struct session *session)
+{
+    struct dial *dial = session->dial;
+
+    session->is_leaving = true;
+    forget_dial(self, session);
+    dial_drop(dial);
 }
 
 void session_succeed(struct session *session)
@@ -88,6 +226,7 @@ void session_lose(struct weir_self *self, struct session *session)
     if (weir_now_ms(self) - session->up_since >= session->link.settings->backoff_max)
         session_succeed(session);
     link_drop(&session->link);
+    link_turn(&session->link);
     session->calls->lost(self, session->user);
     reconnect_later(self, session);
 }
@@ -162,26 +301,61 @@ static void on_beat(struct weir_self *self, void *memory, void *context)
     (void)memory;
     if (session_is_up(session))
         pump(self, session);
-    else if (!session->reconnects) /* there was no memory for the timer */
+    else if (session->dial) /* there was no memory for the watch */
+        look_at_dial(self, session);
+    else if (!session->reconnects) /* there was none for the timer */
         reconnect_later(self, session);
 }
 
 /* --- the behaviour ---------------------------------------------------------------------------- */
 
+/* For `open`: the result of one try. With `must_connect` the time-outs of its steps bound the wait;
+ * otherwise it ends at `end`, and the try may go on. */
+static bool wait_for_dial(struct session *session, uint64_t end)
+{
+    const struct amqp_settings *settings = session->link.settings;
+    uint64_t now = link_now_ms();
+
+    if (!settings->must_connect)
+        return dial_wait(session->dial, now < end ? (int)(end - now) : 0);
+    return dial_wait(session->dial, (int)settings->timeout) ||
+           (!dial_is_opening(session->dial) && dial_wait(session->dial, -1));
+}
+
+/* Tries each server once. 0: there is a connection, or a try goes on. */
+static int connect_first(struct weir_self *self, struct session *session)
+{
+    uint64_t end = link_now_ms() + session->link.settings->timeout;
+    int status;
+
+    do {
+        status = dial(self, session) ? 0 : WEIR_EINVALID;
+        if (status == 0 && wait_for_dial(session, end))
+            status = take_dial(self, session);
+        else if (status == 0 && session->link.settings->must_connect)
+            status = give_up_dial(self, session);
+        else if (status == 0)
+            await_dial(self, session);
+    } while (status != 0 && turn_to_next(session));
+    return status;
+}
+
 int session_start(struct weir_self *self, struct session *session)
 {
     const struct amqp_settings *settings = session->link.settings;
-    int status = connect_all(self, session);
+    int status = connect_first(self, session);
 
     if (status != 0 && (settings->must_connect || session->link.is_refused)) {
         weir_reason(self, "%s", session->link.error);
         weir_log(self, WEIR_LOG_ERROR, "not opened", weir_str("reason", session->link.error));
         return status;
     }
-    if (status != 0) {
+    if (session_is_up(session))
+        come_up(self, session);
+    else
         weir_progress_text(self, "server", "none");
+    if (status != 0)
         reconnect_later(self, session);
-    }
     if (weir_every(self, settings->heartbeat / 3, on_beat, session, NULL) != 0)
         return WEIR_ENOMEM;
     pump(self, session);

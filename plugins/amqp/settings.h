@@ -101,6 +101,11 @@ struct amqp_settings {
 extern const char *const settings_sasl[];
 extern const struct weir_behaviour amqp_consume, amqp_publish;
 
+/* A copy that outlives the behaviour, of all that a connection needs: everything but `tags`.
+ * Returns owned; NULL: memory is out. */
+struct amqp_settings *settings_copy(const struct amqp_settings *settings);
+/* NULL is legal. */
+void settings_free(struct amqp_settings *settings);
 /* Checks what both behaviours have. */
 void settings_check(const struct amqp_settings *settings, struct weir_report *report);
 /* Writes the name of the exchange and queue of the dead letters of a queue. Returns its length, or
