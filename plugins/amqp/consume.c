@@ -111,6 +111,7 @@ static void on_lost(struct weir_self *self, void *user)
         memset(state->queues[i].retry_ready, 0, sizeof state->queues[i].retry_ready);
     }
     state->incoming.is_begun = false;
+    state->cancels = 0;
     report(self, state);
 }
 
@@ -371,40 +372,51 @@ static void consume_settled(struct weir_self *self, void *memory,
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Takes nothing new: gives waiting pieces back at once, and settles the others as they end. */
-static bool stop_consuming(struct weir_self *self, struct consumer *state)
+static bool stop_consuming(struct consumer *state)
 {
-    uint32_t queue, index;
-
     for (uint32_t i = 0; i < state->queue_count; i++) {
         const char tag[] = { (char)('0' + i), '\0' };
-        amqp_basic_cancel_t method = { .consumer_tag = amqp_cstring_bytes(tag), .nowait = 1 };
+        amqp_basic_cancel_t method = { .consumer_tag = amqp_cstring_bytes(tag) };
 
         if (!consumer_is_written(state,
                                  amqp_send_method(state->session.link.connection, LINK_CHANNEL,
                                                   AMQP_BASIC_CANCEL_METHOD, &method)))
             return false;
+        state->cancels++;
     }
-    while ((index = take_next(state, &queue)) != DELIVERY_NONE)
+    return true;
+}
+
+/* When the server has stopped: before, it would deliver what is put into the queue again. */
+static bool return_waiting(struct weir_self *self, struct consumer *state)
+{
+    uint32_t queue, index;
+
+    while (state->cancels == 0 && (index = take_next(state, &queue)) != DELIVERY_NONE)
         if (!consumer_return(self, state, index))
             return false;
     return true;
 }
 
+/* While the server is blocked it takes no piece; it keeps those that are not acknowledged. */
+static bool has_to_return(const struct consumer *state)
+{
+    return session_is_up(&state->session) && !state->session.link.is_blocked &&
+           (state->cancels > 0 || !consumer_has_put_all(state));
+}
+
+/* Takes nothing new: gives waiting pieces back at once, and settles the others as they end. */
 static int consume_leave(struct weir_self *self, void *memory)
 {
     struct consumer *state = memory;
+    bool is_first = !state->session.is_leaving;
 
-    if (!state->session.is_leaving) {
+    if (is_first)
         session_leave(self, &state->session);
-        if (session_is_up(&state->session) && !stop_consuming(self, state))
-            session_lose(self, &state->session);
-    }
-    /* While the server is blocked it takes no piece; it keeps those that are not acknowledged. */
-    return session_is_up(&state->session) && !state->session.link.is_blocked &&
-                   !consumer_has_put_all(state)
-               ? WEIR_WAIT
-               : WEIR_END;
+    if (session_is_up(&state->session) &&
+        ((is_first && !stop_consuming(state)) || !return_waiting(self, state)))
+        session_lose(self, &state->session);
+    return has_to_return(state) ? WEIR_WAIT : WEIR_END;
 }
 
 static void consume_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)

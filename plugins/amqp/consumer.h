@@ -59,9 +59,10 @@ struct consumer {
     struct incoming incoming;
     const struct weir_tag *tags[TAGS_MAX]; /* of the pieces so far */
     uint32_t tag_count;
-    bool acks_later;        /* a timer runs until the acknowledgements are written */
-    bool puts_later;        /* a timer runs until PUT_LATER is tried again */
-    bool looks_again;       /* a timer runs until memory is asked for again */
+    uint32_t cancels; /* queues whose server has not yet stopped to deliver, when the source ends */
+    bool acks_later;  /* a timer runs until the acknowledgements are written */
+    bool puts_later;  /* a timer runs until PUT_LATER is tried again */
+    bool looks_again; /* a timer runs until memory is asked for again */
     uint64_t starved_since; /* no memory for the next piece; 0 = there is */
     char host[64];
 

@@ -117,6 +117,8 @@ static void on_method(struct consumer *state, const amqp_method_t *method)
         begin_delivery(state, method->decoded);
     else if (method->id == AMQP_QUEUE_DECLARE_OK_METHOD)
         note_length(state, method->decoded);
+    else if (method->id == AMQP_BASIC_CANCEL_OK_METHOD && state->cancels > 0)
+        state->cancels--;
 }
 
 bool consumer_take(struct weir_self *self, void *user, const amqp_frame_t *frame)
