@@ -398,11 +398,16 @@ static bool return_waiting(struct weir_self *self, struct consumer *state)
     return true;
 }
 
-/* While the server is blocked it takes no piece; it keeps those that are not acknowledged. */
-static bool has_to_return(const struct consumer *state)
+/* A server that is blocked, or says nothing, takes no piece, and neither does a queue that refuses:
+ * the server keeps what is not acknowledged. A retry may wait for its new queue. */
+static bool has_to_return(struct weir_self *self, const struct consumer *state)
 {
-    return session_is_up(&state->session) && !state->session.link.is_blocked &&
-           (state->cancels > 0 || !consumer_has_put_all(state));
+    bool is_owed = state->cancels > 0 || consumer_is_putting(state);
+    bool rests = state->deliveries.counts[DELIVERY_PUT_LATER] > 0 && state->put_failures == 0;
+
+    if (!session_is_up(&state->session) || state->session.link.is_blocked)
+        return false;
+    return rests || (is_owed && session_is_heard(self, &state->session));
 }
 
 /* Takes nothing new: gives waiting pieces back at once, and settles the others as they end. */
@@ -416,7 +421,7 @@ static int consume_leave(struct weir_self *self, void *memory)
     if (session_is_up(&state->session) &&
         ((is_first && !stop_consuming(state)) || !return_waiting(self, state)))
         session_lose(self, &state->session);
-    return has_to_return(state) ? WEIR_WAIT : WEIR_END;
+    return has_to_return(self, state) ? WEIR_WAIT : WEIR_END;
 }
 
 static void consume_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)

@@ -107,8 +107,8 @@ void consumer_on_refused(struct weir_self *self, void *user);
 void consumer_watch_puts(struct weir_self *self, struct consumer *state);
 /* A new channel for puts: nothing is on its way, and nothing is proven. */
 void consumer_reset_puts(struct consumer *state);
-/* Nothing is put, and nothing waits for that. */
-bool consumer_has_put_all(const struct consumer *state);
+/* A piece is being put, or waits for its turn. */
+bool consumer_is_putting(const struct consumer *state);
 
 /* --- receiving.c ------------------------------------------------------------------------------ */
 

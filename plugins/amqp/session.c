@@ -203,13 +203,27 @@ static void reconnect(struct weir_self *self, void *memory, void *context)
         dial_next(self, session);
 }
 
+static void wake(struct weir_self *self, void *memory, void *context)
+{
+    (void)self;
+    (void)memory;
+    (void)context;
+}
+
 void session_leave(struct weir_self *self, struct session *session)
 {
     struct dial *dial = session->dial;
 
     session->is_leaving = true;
+    session->heard_at = weir_now_ms(self);
     forget_dial(self, session);
     dial_drop(dial);
+    (void)weir_every(self, LINK_END_MS / 4, wake, session, NULL);
+}
+
+bool session_is_heard(struct weir_self *self, const struct session *session)
+{
+    return session_is_up(session) && weir_now_ms(self) - session->heard_at < LINK_END_MS;
 }
 
 void session_succeed(struct session *session)
@@ -286,6 +300,8 @@ static void pump(struct weir_self *self, struct session *session)
         link_release(&session->link);
         count++;
     }
+    if (count > 0)
+        session->heard_at = weir_now_ms(self);
     if (session_is_up(session) && (status < 0 || !is_good))
         session_lose(self, session);
     if (session_is_up(session))

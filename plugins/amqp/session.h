@@ -38,7 +38,8 @@ struct session {
     uint32_t tries;               /* servers that were tried since the last back-off */
     char refusal[LINK_ERROR_MAX]; /* of the last of them that refused; "" = none */
     bool reconnects;              /* a timer runs until the next try to connect */
-    bool is_leaving;              /* connects no more */
+    uint64_t heard_at; /* when the server was heard last, or asked to end; milliseconds */
+    bool is_leaving;   /* connects no more */
 };
 
 /* Borrows the settings and the user until session_finish. */
@@ -53,8 +54,10 @@ int session_start(struct weir_self *self, struct session *session);
 bool session_is_up(const struct session *session);
 /* Something succeeded on this connection: the next back-off begins at its shortest. */
 void session_succeed(struct session *session);
-/* Connects no more. */
+/* Connects no more. Wakes the behaviour from time to time, so that it can ask session_is_heard. */
 void session_leave(struct weir_self *self, struct session *session);
+/* After session_leave: there is a connection, and the server has said something not long ago. */
+bool session_is_heard(struct weir_self *self, const struct session *session);
 /* The connection is lost, for the reason in the link's error. */
 void session_lose(struct weir_self *self, struct session *session);
 /* Reports the units that both behaviours have, for `weir status` and the metrics. */

@@ -249,11 +249,11 @@ void consumer_watch_puts(struct weir_self *self, struct consumer *state)
                                        NULL) == 0;
 }
 
-bool consumer_has_put_all(const struct consumer *state)
+bool consumer_is_putting(const struct consumer *state)
 {
     const uint32_t *counts = state->deliveries.counts;
 
-    return counts[DELIVERY_PUT_SOON] + counts[DELIVERY_PUTTING] + counts[DELIVERY_PUT_LATER] == 0;
+    return counts[DELIVERY_PUT_SOON] + counts[DELIVERY_PUTTING] > 0;
 }
 
 /* --- why a piece is put ----------------------------------------------------------------------- */

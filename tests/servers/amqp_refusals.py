@@ -330,6 +330,85 @@ def test_queue_for_retries_that_was_deleted_is_declared_again(suite):
     connection.close()
 
 
+# --- connecting ----------------------------------------------------------------------------------
+
+def set_password(suite, password):
+    suite.engine.server.control("change_password", "guest", password)
+
+
+def test_wrong_credentials_refuse_the_start_whether_it_must_connect_or_not(suite):
+    queue = suite.queue
+    for number, more in enumerate((", must_connect: true", ", must_connect: false")):
+        suite.queue = f"{queue}{number}"
+        more += ', password: "Mellon7"'
+        for host in (publisher(suite, ["1"], f"producer{number}", more), consumer(suite, more)):
+            check(host.start(waits=False).wait() == 78, host.end_of_log())
+            check("ACCESS_REFUSED" in host.read_log(), host.end_of_log())
+            check("Mellon7" not in host.read_log(), "the password is in the log")
+
+
+def test_credentials_that_are_wrong_for_a_while_lose_nothing(suite):
+    """The login concerns no single message: they wait, and each try comes later than the last."""
+    host = publisher(suite, [f"x {i}" for i in range(10)]).start()
+    until(lambda: host.number("far#0", "confirmed") == 10, "all are published", host)
+    set_password(suite, "changed")
+    try:
+        suite.engine.kill()
+        suite.engine.restart()
+        until(lambda: "ACCESS_REFUSED" in host.read_log(), "the login is refused", host)
+        with open(os.path.join(suite.work, "producer.lines"), "a", encoding="utf-8") as stream:
+            stream.writelines(f"x {i}\n" for i in range(10, 20))
+    finally:
+        set_password(suite, "guest")
+    until(lambda: host.number("far#0", "confirmed") == 20, "the others", host)
+    check(host.number("far#0", "rejected") == 0, host.items("far#0"))
+    check(host.stop() == 0, host.end_of_log())
+
+
+def test_queue_that_is_declared_otherwise_meanwhile_is_named_and_not_hammered(suite):
+    host = consumer(suite).start()
+    connection, channel = suite.engine.channel()
+    host.freeze()
+    channel.queue_delete(suite.queue)
+    channel.queue_declare(suite.queue, durable=True, arguments={"x-max-length": 5})
+    host.thaw()
+    until(lambda: host.read_log().count("at the server") > 3, "it is named", host)
+    check(host.number("far", "lost_connections") == 1, host.items("far"))
+    waits = [int(wait) for wait in re.findall(r"trying again.*in_ms=(\d+)", host.read_log())]
+    check(all(wait >= 50 << number for number, wait in enumerate(waits[:3])), waits)
+    channel.queue_delete(suite.queue)
+    until(lambda: host.items("far")["connection"] == "up", "it is good again", host)
+    check(host.stop() == 0, host.end_of_log())
+    connection.close()
+
+
+def test_end_waits_for_no_dead_letter_that_is_refused(suite):
+    suite.consumer("declares").start().stop()
+    host = consumer(suite, ", declare: false")
+    try:
+        lose_the_right_to_dead_letters(suite, host)
+        check(host.stop() in (0, 1), host.end_of_log())
+    finally:
+        set_rights(suite)
+    host.start()
+    check(suite.engine.dead(suite.queue, 1)[0]["reason"] == "rejected", "the dead letter")
+
+
+def test_end_waits_for_no_server_that_is_stopped(suite):
+    suite.engine.extra = ", heartbeat: 60s, new_queue: 0s, timeout: 10m"
+    for host in (publisher(suite, ["1"]), consumer(suite)):
+        host.start()
+        unit = "far#0" if host.name == "producer" else "far"
+        until(lambda host=host, unit=unit: host.items(unit)["connection"] == "up", "it is up", host)
+        if host.name == "producer":
+            until(lambda host=host: host.number("far#0", "confirmed") == 1, "published", host)
+        suite.engine.server.freeze()
+        try:
+            check(host.stop() == 0, host.end_of_log())
+        finally:
+            suite.engine.server.thaw()
+
+
 TESTS = [
     test_message_that_is_too_large_is_dead_and_the_others_come_once,
     test_message_without_the_right_to_publish_is_dead,
@@ -343,4 +422,9 @@ TESTS = [
     test_dead_letter_without_an_exchange_waits_for_it,
     test_dead_letter_that_no_queue_takes_waits_for_one,
     test_queue_for_retries_that_was_deleted_is_declared_again,
+    test_wrong_credentials_refuse_the_start_whether_it_must_connect_or_not,
+    test_credentials_that_are_wrong_for_a_while_lose_nothing,
+    test_queue_that_is_declared_otherwise_meanwhile_is_named_and_not_hammered,
+    test_end_waits_for_no_dead_letter_that_is_refused,
+    test_end_waits_for_no_server_that_is_stopped,
 ]
