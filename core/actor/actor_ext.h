@@ -82,6 +82,7 @@ struct actor_ext {
     struct deadlines deadlines; /* of requests and alarms */
 
     struct message_list retries; /* waiting for redelivery, at their again_ns */
+    bool is_postponed;           /* one of them lacks a resource: no new message meanwhile */
     struct message_list stash;   /* stashed by the worker: stash.h */
     struct message_list events;  /* of a leased worker, until the end of the lease: lease.h */
 

@@ -32,16 +32,22 @@ static void note_retries(struct actor *actor)
                               memory_order_relaxed);
 }
 
+static void report(struct actor *actor, const struct message *message, enum weir_log_level level,
+                   const char *event)
+{
+    log_event(&actor->runtime->options.log, level, place_subject(actor), event,
+              weir_str("detail", actor_ext_detail(actor)),
+              weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
+              weir_uint("attempt", message->public.attempt),
+              weir_uint("after_ms", actor->retry_after_ms));
+}
+
 static void count_retry(struct actor *actor, const struct message *message)
 {
     if (!actor->place)
         return;
     ledger_count(&actor->place->retried);
-    log_event(&actor->runtime->options.log, WEIR_LOG_INFO, place_subject(actor),
-              "message is given again", weir_str("detail", actor_ext_detail(actor)),
-              weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
-              weir_uint("attempt", message->public.attempt),
-              weir_uint("after_ms", actor->retry_after_ms));
+    report(actor, message, WEIR_LOG_INFO, "message is given again");
 }
 
 /* When to look at a retry again: it is due, or may be unwanted by then. */
@@ -52,11 +58,29 @@ static uint64_t look_ns(const struct message *message, uint64_t now_ns)
     return message->again_ns;
 }
 
+static void hold_in(struct actor *actor, struct message_queue *queue, struct message *message)
+{
+    settle_hold(actor);
+    actor_disturb(actor);
+    message_queue_append(queue, message);
+}
+
+static void wait_for_retry(struct actor *actor, struct actor_ext *ext, struct message *message)
+{
+    uint64_t now_ns = executor_look_at_clock(actor->executor);
+
+    message->again_ns = now_ns + (uint64_t)actor->retry_after_ms * NS_PER_MS;
+    settle_hold(actor);
+    message_list_append(&ext->retries, message);
+    actor_disturb(actor);
+    note_retries(actor);
+    actor_ext_arm(actor, look_ns(message, now_ns));
+}
+
 void backlog_retry(struct actor *actor, struct message *message)
 {
     bool goes_back = (message->public.reserved & MESSAGE_ORIGIN) && !group_of(message);
     struct actor_ext *ext = actor_ext_get(actor);
-    uint64_t now_ns;
 
     /* Attempts after a failure and retries on request are counted apart. */
     if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
@@ -70,13 +94,21 @@ void backlog_retry(struct actor *actor, struct message *message)
         return;
     }
     message->public.attempt++;
-    now_ns = executor_look_at_clock(actor->executor);
-    message->again_ns = now_ns + (uint64_t)actor->retry_after_ms * NS_PER_MS;
-    settle_hold(actor);
-    message_list_append(&ext->retries, message);
-    actor_disturb(actor);
-    note_retries(actor);
-    actor_ext_arm(actor, look_ns(message, now_ns));
+    wait_for_retry(actor, ext, message);
+}
+
+void backlog_postpone(struct actor *actor, struct message *message)
+{
+    struct actor_ext *ext = actor_ext_get(actor);
+
+    if (actor->place)
+        report(actor, message, WEIR_LOG_WARNING, "message waits for a resource");
+    if (!ext) { /* without memory for the time it comes again in the next turn */
+        hold_in(actor, &actor->front, message);
+        return;
+    }
+    ext->is_postponed = true;
+    wait_for_retry(actor, ext, message);
 }
 
 /* Moves retries to the front that are due, or have one of the flags. */
@@ -96,6 +128,7 @@ static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
             wanted_status_of(actor->runtime, actor->executor, message) != 0) {
             message_queue_append(&actor->front, message);
             actor_disturb(actor);
+            ext->is_postponed = false;
             continue;
         }
         if (look_ns(message, now_ns) < next)
@@ -131,13 +164,6 @@ static struct message *take_backlog(struct actor *actor)
         return unpack(actor->executor, mailbox_pop(&actor->mailbox));
     settle_unhold(actor);
     return message;
-}
-
-static void hold_in(struct actor *actor, struct message_queue *queue, struct message *message)
-{
-    settle_hold(actor);
-    actor_disturb(actor);
-    message_queue_append(queue, message);
 }
 
 /* Whether a message was sent to the pool. */

@@ -16,15 +16,21 @@ static inline uint32_t backlog_retries(const struct actor *actor)
     return actor->ext ? actor->ext->retries.count : 0;
 }
 
-/* True when the largest number of retries waits: the actor takes no new message. */
+/* True when the largest number of retries waits, or a postponed message: the actor takes no new
+ * message. */
 static inline bool backlog_is_at_retries_max(const struct actor *actor)
 {
-    return backlog_retries(actor) >= SPEC_RETRIES_MAX;
+    uint32_t count = backlog_retries(actor);
+
+    return count >= SPEC_RETRIES_MAX || (count > 0 && actor->ext->is_postponed);
 }
 
 /* Carries out the verdict RETRY: takes the current message; dead `retries` after too many attempts.
  * */
 void backlog_retry(struct actor *actor, struct message *message);
+/* Carries out the verdict POSTPONE: takes the current message, which comes again as the same
+ * attempt. */
+void backlog_postpone(struct actor *actor, struct message *message);
 
 /* Moves retries that are due, or not wanted any more, to the front. Returns the next deadline. */
 uint64_t backlog_time(struct actor *actor, uint64_t now_ns);

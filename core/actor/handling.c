@@ -9,7 +9,8 @@ __attribute__((noinline)) static void finish_other(struct actor *actor, int verd
 {
     struct message *message = actor->current;
 
-    if (verdict == WEIR_STOP || verdict < WEIR_DONE || verdict >= WEIR_FAIL) {
+    if (verdict == WEIR_STOP || (verdict != WEIR_KEEP && !verdict_settles(verdict)) ||
+        verdict == WEIR_FAIL) {
         if (verdict == WEIR_STOP) {
             actor->current = NULL;
             if (message)

@@ -234,7 +234,7 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
     struct message *message;
     int status;
 
-    if ((verdict < WEIR_DONE || verdict > WEIR_REJECT) && verdict != WEIR_FAIL)
+    if (!verdict_settles(verdict))
         return WEIR_EINVALID;
     status = port_enter(port, &executor);
     if (status != 0)

@@ -33,6 +33,8 @@ void verdict_finish(struct actor *actor, struct message *message, int verdict)
         kept_add(actor, message);
     else if (verdict == WEIR_RETRY && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         backlog_retry(actor, message);
+    else if (verdict == WEIR_POSTPONE && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
+        backlog_postpone(actor, message);
     else
         finish_rejected(actor, message);
 }
@@ -47,7 +49,7 @@ static bool is_kept(const struct actor *actor, const struct message *message)
 
 int verdict_settle_kept(struct actor *actor, struct message *message, int verdict)
 {
-    if ((verdict < WEIR_DONE || verdict > WEIR_REJECT) && verdict != WEIR_FAIL) {
+    if (!verdict_settles(verdict)) {
         misuse_report(actor, MISUSE_UNSETTLED, verdict);
         return WEIR_EINVALID;
     }

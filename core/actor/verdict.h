@@ -8,6 +8,13 @@
 #include "actor/output.h"
 #include "actor/settle.h"
 
+/* True for a verdict that weir_settle takes. */
+static inline bool verdict_settles(int verdict)
+{
+    return (verdict >= WEIR_DONE && verdict <= WEIR_REJECT) || verdict == WEIR_FAIL ||
+           verdict == WEIR_POSTPONE;
+}
+
 /* Settles the message when the outbox is empty. */
 void verdict_hold_for_outbox(struct actor *actor, struct message *message);
 

@@ -40,6 +40,8 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
     if (status < 0)
         return status;
     error = pipe_start(self, state);
+    if (pipe_start_later(self, state, error))
+        return 0;
     if (error != 0) {
         weir_reason(self, "not started: %s", strerror_r(error, text, sizeof text));
         program_close(&state->program);
@@ -57,7 +59,7 @@ static int refuse(struct weir_self *self, int status)
     if (status == WEIR_ENOMEM) {
         weir_reason(self, "no memory for a frame");
         weir_retry_after(self, PIPE_AGAIN_MS);
-        return WEIR_RETRY;
+        return WEIR_POSTPONE;
     }
     weir_reason(self, "the tag has a line end");
     return WEIR_REJECT;
@@ -109,7 +111,7 @@ static int pipe_leave(struct weir_self *self, void *memory)
 {
     struct pipe *state = memory;
 
-    if (state->phase == PIPE_ENDED)
+    if (state->phase == PIPE_ENDED || state->phase == PIPE_WAITING)
         return WEIR_END;
     if (!state->leaves && pipe_listens(state)) {
         pipe_expect_end(self, state, "the worker leaves", false);

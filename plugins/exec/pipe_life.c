@@ -14,6 +14,8 @@
 /* A program that lacks a file or a module ends so soon, most of the time. Less than the usual
  * `host.turn_warning`. A pool whose program takes longer to start opens that much later. */
 #define EARLY_MS 900u
+/* Before another try to start a child, for want of descriptors, memory or processes. */
+#define START_AGAIN_MS 250u
 /* Bytes of the reason of an end, with a NUL; the host shows 47 of them. */
 #define REASON_SIZE 64u
 
@@ -62,7 +64,8 @@ static uint64_t time_to_look(struct weir_self *self, const struct pipe *state)
 void pipe_arm(struct weir_self *self, struct pipe *state)
 {
     cancel_timer(self, state);
-    if (state->phase == PIPE_READY || state->phase == PIPE_KILLED || state->phase == PIPE_ENDED)
+    if (state->phase == PIPE_READY || state->phase == PIPE_KILLED || state->phase == PIPE_ENDED ||
+        state->phase == PIPE_WAITING)
         return;
     if (weir_after(self, time_to_look(self, state), look, NULL, &state->timer) == 0)
         return;
@@ -88,6 +91,7 @@ int pipe_start(struct weir_self *self, struct pipe *state)
     if (error != 0)
         return error;
     state->phase = PIPE_STARTING;
+    state->lacks = false;
     state->cause = NULL;
     state->has_ended = state->was_ready = state->worked = false;
     pipe_set_deadline(self, state, state->settings->start_timeout);
@@ -254,6 +258,8 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     }
     if (!failed)
         error = pipe_start(self, state);
+    if (pipe_start_later(self, state, error))
+        error = 0;
     if (error != 0)
         (void)snprintf(reason, sizeof reason, "%s", strerror_r(error, text, sizeof text));
     if (state->kept)
@@ -281,6 +287,33 @@ bool pipe_ends_early(struct weir_self *self, struct pipe *state)
     weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
              weir_str("reason", reason), words_said(&state->peer.words));
     weir_reason(self, "%s", reason);
+    return true;
+}
+
+static void start_again(struct weir_self *self, void *memory, void *context)
+{
+    struct pipe *state = memory;
+    int error;
+
+    (void)context;
+    if (state->phase != PIPE_WAITING)
+        return;
+    error = pipe_start(self, state);
+    if (error != 0 && !pipe_start_later(self, state, error))
+        fail(self, state, "child cannot be started");
+}
+
+bool pipe_start_later(struct weir_self *self, struct pipe *state, int error)
+{
+    char text[REASON_SIZE];
+
+    if (!weir_is_short(error) || weir_after(self, START_AGAIN_MS, start_again, NULL, NULL) != 0)
+        return false;
+    state->phase = PIPE_WAITING;
+    if (!state->lacks)
+        weir_log(self, WEIR_LOG_WARNING, "child cannot be started; tried again",
+                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    state->lacks = true;
     return true;
 }
 

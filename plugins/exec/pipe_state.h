@@ -36,7 +36,9 @@ struct pipe_settings {
 };
 
 /*
- *            ready         handle
+ *   WAITING    the host lacks what a child needs
+ *     |
+ *     v      ready         handle
  * STARTING --------> READY <------> BUSY
  *     |                |   verdict   |
  *     +----------------+-------------+   time-out, not wanted, a wrong frame, fail, stop
@@ -50,6 +52,7 @@ struct pipe_settings {
  *                            ENDED               the host ends this incarnation
  */
 enum pipe_phase {
+    PIPE_WAITING,
     PIPE_STARTING,
     PIPE_READY,
     PIPE_BUSY,
@@ -75,6 +78,7 @@ struct pipe {
     bool worked;       /* it has settled a message */
     bool answered;     /* it has written a frame for the message in hand */
     bool leaves;       /* the worker does: no other child follows */
+    bool lacks;        /* what a child needs: the log has it */
 
     bool has_frame; /* its line is read; its bytes and the rest follow */
     struct frame frame;
@@ -96,6 +100,9 @@ struct pipe {
 
 /* Starts the child. Returns 0 or an errno; then nothing runs. */
 int pipe_start(struct weir_self *self, struct pipe *state);
+/* After pipe_start has returned `error`: false unless the host is short of what a child needs. It
+ * is tried again. The worker gets no message meanwhile. */
+bool pipe_start_later(struct weir_self *self, struct pipe *state, int error);
 /* Waits a moment for the child that has just started. True: it has ended before it was ready, which
  * is logged and is the reason of the worker, and nothing runs. */
 bool pipe_ends_early(struct weir_self *self, struct pipe *state);

@@ -20,7 +20,7 @@
 #define LOOK_MS 1000u
 /* Before another try to send the output, or to start a command. */
 #define AGAIN_MS 100u
-#define START_AGAIN_MS 1000u
+#define START_AGAIN_MS 250u
 /* `handle` waits so long for a command that is expected to be brief: most small programs end within
  * a millisecond, also when each CPU runs two of them. */
 #define BRIEF_MS 2
@@ -404,19 +404,10 @@ static int refuse(struct weir_self *self, int error)
     char text[128];
 
     weir_reason(self, "not started: %s", strerror_r(error, text, sizeof text));
-    switch (error) {
-    case E2BIG:
-        return WEIR_REJECT;
-    case EAGAIN:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case ENOSPC:
-        weir_retry_after(self, START_AGAIN_MS);
-        return WEIR_RETRY;
-    default:
-        return WEIR_FAIL;
-    }
+    weir_retry_after(self, START_AGAIN_MS);
+    if (weir_is_short(error))
+        return WEIR_POSTPONE;
+    return error == E2BIG ? WEIR_REJECT : WEIR_FAIL;
 }
 
 /* A watched command costs two more changes of threads. */

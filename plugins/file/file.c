@@ -79,7 +79,7 @@ static size_t end_size(const struct append *state, const char *text, size_t size
     return state->settings->end == END_NONE || has_end ? 0 : 1;
 }
 
-/* A disk that is full may have room later. */
+/* While the disk is full, or the host lacks a descriptor for the next file, the message waits. */
 static int append_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct append *state = memory;
@@ -92,9 +92,11 @@ static int append_handle(struct weir_self *self, void *memory, const struct weir
 
     if (error != 0) {
         log_error(self, state, "file cannot be written", error);
-        weir_exit_status(self, EXIT_INCOMPLETE);
         weir_retry_after(self, AGAIN_MS);
         weir_reason(self, "file: %s", strerror_r(error, reason, sizeof reason));
+        if (weir_is_short(error))
+            return WEIR_POSTPONE;
+        weir_exit_status(self, EXIT_INCOMPLETE);
         return WEIR_RETRY;
     }
     state->count++;

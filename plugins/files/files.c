@@ -20,6 +20,7 @@
 #include "position.h"
 #include "reader.h"
 #include "tail.h"
+#include "waiting.h"
 
 #define OUTPUT_OUT 0u
 
@@ -30,6 +31,8 @@
 #define STEPS_MAX 256u
 /* Before another try to get memory. */
 #define NO_MEMORY_MS 10u
+/* Before another try to open a file, for want of a descriptor or memory. */
+#define SHORT_MS 250u
 /* At least one file or read failed, or there was no file: the exit code of `weir run` shows it. */
 #define EXIT_INCOMPLETE 1
 
@@ -60,6 +63,7 @@ struct lines {
     uint64_t bytes_total;
     uint64_t bytes_passed; /* in the files before the current one */
     uint64_t lines_done;
+    bool is_short; /* the host lacks what the next file needs: the log has it */
 };
 
 /* --- finding the files ------------------------------------------------------------------------ */
@@ -82,7 +86,7 @@ static int find_files(struct weir_self *self, glob_t *files, const char *pattern
     size_t first = files->gl_pathc;
     int flags = GLOB_NOSORT | (files->gl_pathv ? GLOB_APPEND : 0);
 
-    switch (glob(pattern, flags, NULL, files)) {
+    switch (paths_glob(pattern, flags, files)) {
     case 0:
         sort_from(files, first);
         return 0;
@@ -91,6 +95,7 @@ static int find_files(struct weir_self *self, glob_t *files, const char *pattern
         weir_exit_status(self, EXIT_INCOMPLETE);
         return 0;
     default:
+        weir_reason(self, "descriptors or memory are short");
         return WEIR_ENOMEM;
     }
 }
@@ -281,16 +286,20 @@ static void warn_of_long_line(struct weir_self *self, struct lines *state)
 static void open_file(struct weir_self *self, struct lines *state)
 {
     const char *path = current_path(state);
+    bool is_here = state->here.path == path; /* the same pointer: see go_on_in */
+    uint64_t offset = is_here ? state->here.offset : 0;
+    uint64_t number = is_here ? state->here.number : 0;
+    bool is_open = reader_open_at(&state->reader, path, offset, number) == 0;
 
-    uint64_t offset = 0, number = 0;
-
-    if (state->here.path == path) { /* the same pointer: see go_on_in */
-        offset = state->here.offset;
-        number = state->here.number;
-        state->here.path = NULL;
+    if (!is_open && weir_is_short(state->reader.error)) {
+        waiting_log(self, &state->is_short, path, state->reader.error);
+        return;
     }
+    state->is_short = false;
+    if (is_here)
+        state->here.path = NULL;
     state->key = weir_key(path, strlen(path));
-    if (reader_open_at(&state->reader, path, offset, number) < 0)
+    if (!is_open)
         give_up_file(self, state, "file cannot be opened; skipped");
 }
 
@@ -379,14 +388,17 @@ static void wake_up(struct weir_self *self, void *state, void *context)
     (void)context;
 }
 
+static int wait_for(struct weir_self *self, uint64_t delay_ms)
+{
+    return weir_after(self, delay_ms, wake_up, NULL, NULL) == 0 ? WEIR_WAIT : WEIR_ENOMEM;
+}
+
 /* Keeps the line for later. Waits when memory is out, to avoid a busy loop. */
 static int put_off(struct weir_self *self, int status)
 {
     if (status == WEIR_EFULL)
         return WEIR_MORE;
-    if (status == WEIR_ENOMEM && weir_after(self, NO_MEMORY_MS, wake_up, NULL, NULL) == 0)
-        return WEIR_WAIT;
-    return status;
+    return status == WEIR_ENOMEM ? wait_for(self, NO_MEMORY_MS) : status;
 }
 
 static int produce_lines(struct weir_self *self, struct lines *state, uint32_t credit)
@@ -405,6 +417,8 @@ static int produce_lines(struct weir_self *self, struct lines *state, uint32_t c
         } else if (advance(self, state)) {
             steps++;
         }
+        if (state->is_short)
+            return wait_for(self, SHORT_MS);
     }
     return WEIR_MORE;
 }

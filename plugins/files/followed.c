@@ -54,7 +54,8 @@ void followed_destroy(struct followed *file)
     if (!file)
         return;
     forget_lines(file);
-    (void)close(file->descriptor);
+    if (file->descriptor >= 0)
+        (void)close(file->descriptor);
     free(file->path);
     free(file->former);
     free(file->folder);
@@ -95,7 +96,7 @@ static bool has_its_bytes(struct followed *file)
     return followed_note(file) || fingerprint_compare(file->descriptor, &file->print) != 0;
 }
 
-static bool has_changed(struct followed *file, const struct stat *about)
+static bool has_changed(const struct followed *file, const struct stat *about)
 {
     return (uint64_t)about->st_size != file->size ||
            about->st_mtim.tv_sec != file->changed.tv_sec ||
@@ -173,6 +174,26 @@ const struct bookmark_entry *followed_entry(struct followed *file)
     file->saved.path = file->path;
     file->saved.folder = file->folder;
     return &file->saved;
+}
+
+bool followed_park(struct followed *file)
+{
+    if (file->descriptor < 0 || file->is_gone || file->first || file->offset < file->size ||
+        followed_entry(file)->offset != file->offset)
+        return false;
+    (void)close(file->descriptor);
+    file->descriptor = -1;
+    file->tried = file->size;
+    return true;
+}
+
+bool followed_rests(const struct followed *file)
+{
+    struct stat about;
+
+    return file->descriptor < 0 && !file->is_gone && stat(file->path, &about) == 0 &&
+           about.st_ino == file->inode && about.st_dev == file->device &&
+           !has_changed(file, &about);
 }
 
 void followed_add(struct followed *file, struct sent_line *line)

@@ -22,7 +22,7 @@ struct followed {
     char *folder; /* owned: where it was found, links resolved; NULL = not known */
     dev_t device;
     ino_t inode;
-    int descriptor;   /* owned */
+    int descriptor;   /* owned; -1: parked */
     uint64_t offset;  /* where the line begins that is read next */
     uint64_t number;  /* lines before it */
     uint64_t scanned; /* no line ends between `offset` and here, if it is more */
@@ -50,6 +50,12 @@ struct followed *followed_create(const char *path, int descriptor);
 struct followed *followed_open(const char *path, const char *name);
 /* Its lines belong to no file then. NULL is allowed. */
 void followed_destroy(struct followed *file);
+
+/* Closes the descriptor of a file that is read to its end, with all lines settled, until it
+ * changes: for a host that has few. False: it is none of these. */
+bool followed_park(struct followed *file);
+/* True for a parked file that has the same name, size and time as then. */
+bool followed_rests(const struct followed *file);
 
 /* The next line to read is the one that is written next. */
 void followed_skip(struct followed *file);

@@ -226,6 +226,10 @@ static bool is_own(struct weir_self *self, struct follower *follower, const char
 {
     if (is_position(follower, about))
         return true;
+    if (!own_is_known(&follower->own)) {
+        follower_lacks(self, follower, path, EMFILE);
+        return true;
+    }
     if (paths_is_plain(glob) || !own_has(&follower->own, about))
         return false;
     if (!is_logged(follower, about, IS_OWN))
@@ -251,9 +255,15 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
     struct followed *file = followed_open(path, path);
 
     if (!file) {
-        follower->is_short = errno == EMFILE || errno == ENFILE;
-        if (errno != ENOENT)
+        if (weir_is_short(errno))
+            follower_lacks(self, follower, path, errno);
+        else if (errno != ENOENT)
             log_unreadable(self, follower, path, about, errno);
+        return;
+    }
+    if (!follower_may_keep(file)) {
+        followed_destroy(file);
+        follower_lacks(self, follower, path, EMFILE);
         return;
     }
     if (file->inode != about->st_ino || file->device != about->st_dev) {
@@ -330,14 +340,15 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
     for (size_t i = 0; i < follower->rules.paths->count; i++) {
         const char *pattern = follower->rules.paths->items[i];
         glob_t found = { .gl_pathc = 0 };
-        int status = glob(pattern, 0, NULL, &found);
+        int status = paths_glob(pattern, 0, &found);
         size_t count = status == 0 ? look_at_matches(self, follower, pattern, &found) : 0;
 
-        if (count == 0 && status != GLOB_NOSPACE && !follower->has_looked)
+        if (status == GLOB_NOSPACE)
+            follower_lacks(self, follower, pattern, EMFILE);
+        else if (count == 0 && !follower->has_looked)
             log_no_match(self, follower, pattern);
         globfree(&found);
     }
-    follower->is_short = false;
     follower->rules.from_end = false;
     follower->has_looked = true;
     forget_unreadable(follower, false);
@@ -379,6 +390,8 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
         file->quiet_ms = follower->now_ms;
         follower->rotations++;
     }
+    if (!follower_wake(self, follower, file))
+        return;
     if (followed_look(file)) {
         follower->truncations++;
         was_truncated(self, follower, file);
@@ -392,7 +405,10 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
 
 static bool is_finished(const struct follower *follower, const struct followed *file)
 {
-    return follower_is_ending(follower, file) && !file->first && file->offset >= file->size;
+    bool may_have_more = file->descriptor < 0 && follower->is_short;
+
+    return follower_is_ending(follower, file) && !file->first && file->offset >= file->size &&
+           !may_have_more;
 }
 
 static void drop_finished(struct follower *follower)
@@ -454,7 +470,9 @@ static void watch_files(struct follower *follower)
 
 static void look_at_all(struct weir_self *self, struct follower *follower)
 {
-    follower->is_restless = false;
+    if (follower->is_short)
+        follower_park(follower);
+    follower->is_short = follower->is_restless = false;
     follower->full_ms = follower->now_ms;
     follower->checks++;
     watch_globs(follower);
@@ -467,6 +485,7 @@ static void look_at_all(struct weir_self *self, struct follower *follower)
     watch_files(follower);
     follower->former = count_former(follower);
     follower->is_restless |= follower->missing || follower->unreadable;
+    follower->is_short_logged &= follower->is_short;
 }
 
 struct check {

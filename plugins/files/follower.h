@@ -65,7 +65,8 @@ struct follower {
     bool is_restless;              /* the next check looks at all files, whatever was noticed */
     struct own own;                /* of this check */
     uint64_t now_ms;               /* of the last check */
-    bool is_short;                 /* this check has no descriptor for another file */
+    bool is_short;                 /* the last check lacked descriptors or memory */
+    bool is_short_logged;          /* since the first of such checks */
     bool changed;                  /* other files than before the last check */
     uint64_t rotations;
     uint64_t truncations;
@@ -108,7 +109,21 @@ int follower_recall(struct weir_self *self, struct follower *follower);
 /* True when a file that was just opened is one that could not be reached: it goes on at its
  * position. */
 bool follower_claim(struct follower *follower, struct followed *file);
+/* Opens a parked file again, also under another name in its folder. Returns 0 or an errno; ENOENT:
+ * it is gone. */
+int follower_reopen(struct followed *file);
 void follower_forget_missing(struct follower *follower);
+
+/* --- parking.c: a host with fewer descriptors than files -------------------------------------- */
+
+/* This check lacks a descriptor or memory for a file: the next one tries again. Logs it once. */
+void follower_lacks(struct weir_self *self, struct follower *follower, const char *path, int error);
+/* False when the file has one of the last descriptors, which the rest of the host needs. */
+bool follower_may_keep(const struct followed *file);
+/* Closes the files that rest, for those that wait. */
+void follower_park(struct follower *follower);
+/* False: the file is parked, and rests, or cannot be opened now. */
+bool follower_wake(struct weir_self *self, struct follower *follower, struct followed *file);
 
 /* --- figures ---------------------------------------------------------------------------------- */
 

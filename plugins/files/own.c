@@ -1,8 +1,11 @@
 #include "own.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+
+#include <weir/plugin.h>
 
 struct own_file {
     dev_t device;
@@ -35,7 +38,7 @@ static void make(struct own *own)
     DIR *descriptors = opendir("/proc/self/fd");
     const struct dirent *entry;
 
-    own->is_made = true;
+    own->is_made = descriptors || !weir_is_short(errno);
     while (descriptors && (entry = readdir(descriptors))) {
         char *end;
         long number = strtol(entry->d_name, &end, 10);
@@ -47,10 +50,16 @@ static void make(struct own *own)
         (void)closedir(descriptors);
 }
 
-bool own_has(struct own *own, const struct stat *about)
+bool own_is_known(struct own *own)
 {
     if (!own->is_made)
         make(own);
+    return own->is_made;
+}
+
+bool own_has(struct own *own, const struct stat *about)
+{
+    (void)own_is_known(own);
     for (size_t i = 0; i < own->count; i++) {
         if (own->files[i].inode == about->st_ino && own->files[i].device == about->st_dev)
             return true;

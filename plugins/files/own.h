@@ -17,6 +17,9 @@ struct own {
     bool is_made;
 };
 
+/* False: the host lacks a descriptor or memory to look, so own_has does not know. */
+bool own_is_known(struct own *own);
+
 /* True when the process has the file open for writing, as an output, a log or a dead-letter
  * file. */
 bool own_has(struct own *own, const struct stat *about);

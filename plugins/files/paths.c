@@ -144,6 +144,19 @@ bool paths_is_plain(const char *glob)
     return glob[strcspn(glob, WILDCARDS)] == '\0';
 }
 
+static int stop_when_short(const char *folder, int error)
+{
+    (void)folder;
+    return weir_is_short(error);
+}
+
+int paths_glob(const char *pattern, int flags, glob_t *out)
+{
+    int status = glob(pattern, flags, stop_when_short, out);
+
+    return status == GLOB_ABORTED ? GLOB_NOSPACE : status;
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 /* A source that reads its own position sends a message for each time that it saves it, for ever. */

@@ -7,6 +7,8 @@
 #ifndef PATHS_H
 #define PATHS_H
 
+#include <glob.h>
+
 #include <weir/plugin.h>
 
 /* Reports an empty path, and a `position` (NULL: none) that no file can have, or that is one of the
@@ -22,6 +24,9 @@ bool paths_have(const struct weir_list *paths, const char *path);
 bool paths_exclude(const struct weir_list *exclude, const char *path);
 /* True for a glob that only matches itself. */
 bool paths_is_plain(const char *glob);
+/* As glob(3), but a folder that cannot be read for want of a descriptor or memory is not empty:
+ * GLOB_NOSPACE. */
+int paths_glob(const char *pattern, int flags, glob_t *out);
 /* Returns owned: the folder that the file is in, links resolved; NULL: it is not there, or memory
  * is out. */
 char *paths_folder(const char *path);

@@ -25,9 +25,10 @@ void reader_finish(struct reader *reader)
 
 void reader_close(struct reader *reader)
 {
-    if (reader->descriptor >= 0)
+    if (reader->descriptor >= 0 && !reader->borrows)
         (void)close(reader->descriptor);
     reader->descriptor = -1;
+    reader->borrows = false;
 }
 
 static void start_over(struct reader *reader)
@@ -85,6 +86,7 @@ int reader_follow(struct reader *reader, int descriptor, const struct reader_fro
     reader_close(reader);
     start_over(reader);
     reader->descriptor = descriptor;
+    reader->borrows = true;
     reader->skipping = from->scanned > from->offset;
     reader->skip_from = from->offset;
     reader->offset = reader->skipping ? from->scanned : from->offset;

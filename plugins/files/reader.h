@@ -33,7 +33,8 @@ struct reader {
     char *buffer;       /* owned; line_max + chunk bytes */
     size_t line_max;    /* const: bytes of a line, its end not counted */
     size_t chunk;       /* const: bytes read at once */
-    int descriptor;     /* owned; -1 = no file */
+    int descriptor;     /* owned unless `borrows`; -1 = no file */
+    bool borrows;       /* it belongs to the caller of reader_follow */
     int error;          /* errno of the last failure */
     size_t begin;       /* of the bytes that have not been handed out */
     size_t scanned;     /* no line ends between begin and here */
@@ -70,7 +71,7 @@ struct reader_from {
     bool follows;     /* the file may grow; else its rest is read to its end */
 };
 
-/* As reader_open_at, for a file that is open. Takes the descriptor. */
+/* As reader_open_at, for a file that is open. Borrows the descriptor until reader_close. */
 int reader_follow(struct reader *reader, int descriptor, const struct reader_from *from);
 /* Where the line begins that comes next; `number` lines are before it. */
 uint64_t reader_place(const struct reader *reader);

@@ -77,8 +77,11 @@ static struct followed *try(const char *path, const char *name, const struct boo
         if (!is_other(path, entry))
             *error = reason;
     }
-    if (file && is_it(file, entry, error))
-        return file;
+    if (file && is_it(file, entry, error)) {
+        if (follower_may_keep(file))
+            return file;
+        *error = EMFILE;
+    }
     followed_destroy(file);
     return NULL;
 }
@@ -117,6 +120,7 @@ struct matches {
     struct match *items; /* owned, by inode */
     size_t count;
     bool is_made;
+    int error; /* an errno: some are missing; 0: none */
 };
 
 static int by_inode(const void *left, const void *right)
@@ -132,8 +136,10 @@ static void add_matches(struct matches *matches, const glob_t *found,
     struct match *items = realloc(matches->items,
                                   (matches->count + found->gl_pathc + 1) * sizeof *items);
 
-    if (!items)
+    if (!items) {
+        matches->error = ENOMEM;
         return;
+    }
     matches->items = items;
     for (size_t i = 0; i < found->gl_pathc; i++) {
         struct stat about;
@@ -153,8 +159,12 @@ static void find_matches(struct matches *matches, const struct weir_list *paths,
     for (size_t i = 0; i < paths->count; i++) {
         glob_t found = { .gl_pathc = 0 };
 
-        if (glob(paths->items[i], 0, NULL, &found) == 0)
+        int status = paths_glob(paths->items[i], 0, &found);
+
+        if (status == 0)
             add_matches(matches, &found, exclude);
+        if (status == GLOB_NOSPACE)
+            matches->error = EMFILE;
         globfree(&found);
     }
     if (matches->count > 0)
@@ -186,7 +196,7 @@ static struct followed *try_matches(const struct matches *matches,
 
 /* The copy of a file that was copied and truncated; it goes on where the file was. */
 static struct followed *try_copies(const struct follower *follower, const struct matches *matches,
-                                   const struct bookmark_entry *entry)
+                                   const struct bookmark_entry *entry, int *error)
 {
     for (size_t i = 0; i < matches->count; i++) {
         const char *path = matches->items[i].path;
@@ -195,6 +205,8 @@ static struct followed *try_copies(const struct follower *follower, const struct
 
         if (file && !follower_find(follower, file->device, file->inode) && copies_has(file, entry))
             return file;
+        if (!file && weir_is_short(errno))
+            *error = errno;
         followed_destroy(file);
     }
     return NULL;
@@ -232,6 +244,8 @@ static struct place find_place(const struct follower *follower, const struct boo
         if (!matches->is_made)
             find_matches(matches, paths, follower->rules.exclude);
         place.file = try_matches(matches, entry, &place.error);
+        if (!place.file && matches->error)
+            place.error = matches->error;
     }
     if (!place.file && !place.is_left)
         place.file = search(folder, entry, &place.error);
@@ -366,9 +380,10 @@ static void note_device(struct follower *follower, const struct bookmark_entry *
 
 /* While no host ran, the file was copied and truncated: the next look finds it with new lines. */
 static bool follow_copy(struct weir_self *self, struct follower *follower,
-                        const struct bookmark_entry *entry, const struct matches *matches)
+                        const struct bookmark_entry *entry, const struct matches *matches,
+                        int *error)
 {
-    struct followed *copy = try_copies(follower, matches, entry);
+    struct followed *copy = try_copies(follower, matches, entry, error);
 
     if (!copy)
         return false;
@@ -402,12 +417,52 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
         return 0;
     }
     if (place.error == 0 && has_its_device(entry)) {
-        if (matches && follow_copy(self, follower, entry, matches))
+        if (matches && follow_copy(self, follower, entry, matches, &place.error))
             return 0;
-        return settle_place(self, follower, entry, NULL);
+        if (place.error == 0)
+            return settle_place(self, follower, entry, NULL);
+    }
+    if (weir_is_short(place.error)) {
+        follower_lacks(self, follower, entry->path, place.error);
+        return 1;
     }
     log_missing(self, missing, place.error);
     return 1;
+}
+
+/* The file at its path, if that is still the same one. */
+static int open_again(const struct followed *file)
+{
+    struct followed *found = followed_open(file->path, file->path);
+    int descriptor = -1;
+
+    if (found && found->inode == file->inode && found->device == file->device) {
+        descriptor = found->descriptor;
+        found->descriptor = -1;
+    } else if (found) {
+        errno = ENOENT;
+    }
+    followed_destroy(found);
+    return descriptor;
+}
+
+int follower_reopen(struct followed *file)
+{
+    int error = 0;
+    struct followed *found;
+
+    file->descriptor = open_again(file);
+    if (file->descriptor >= 0)
+        return 0;
+    if (weir_is_short(errno))
+        return errno;
+    found = search(file->folder, followed_entry(file), &error);
+    if (!found)
+        return error ? error : ENOENT;
+    file->descriptor = found->descriptor;
+    found->descriptor = -1;
+    followed_destroy(found);
+    return 0;
 }
 
 /* --- all entries ------------------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
 #include "tail.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +226,6 @@ static void tail_close(struct weir_self *self, void *memory, int reason)
 static bool pick_up(struct tail *state)
 {
     struct followed *file = follower_choose(&state->follower);
-    int descriptor;
 
     if (!file)
         return false;
@@ -237,10 +235,8 @@ static bool pick_up(struct tail *state)
     }
     if (file->offset == 0)
         (void)followed_note(file); /* before its lines, so that they are of the same content */
-    descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
-    if (descriptor < 0 ||
-        reader_follow(
-            &state->reader, descriptor,
+    if (reader_follow(
+            &state->reader, file->descriptor,
             &(struct reader_from){ .offset = file->offset,
                                    .number = file->number,
                                    .scanned = file->scanned,
@@ -408,7 +404,7 @@ static void wake_up(struct weir_self *self, void *memory, void *context)
 static bool is_at_end(const struct tail *state)
 {
     return state->settings->ends && state->count == state->stopped && !state->line &&
-           !state->reading;
+           !state->reading && !state->follower.is_short;
 }
 
 static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)

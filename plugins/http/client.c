@@ -89,7 +89,7 @@ static int client_handle(struct weir_self *self, void *memory, const struct weir
             fetch_destroy(fetch);
         weir_reason(self, "no memory for a fetch");
         weir_retry_after(self, AGAIN_MS);
-        return WEIR_RETRY;
+        return WEIR_POSTPONE;
     }
     look_later(self, client);
     return WEIR_KEEP;

@@ -1,9 +1,11 @@
 #include "fetch.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "../files/files.h"
 #include "target.h"
@@ -200,6 +202,18 @@ static void set_texts(CURL *easy, const struct client *client)
         (void)curl_easy_setopt(easy, CURLOPT_PROXY, settings->proxy ? settings->proxy : "");
 }
 
+/* curl_opensocket_callback: libcurl does not pass on why there is no socket. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct fetch *fetch = context;
+    int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+
+    (void)purpose;
+    if (made < 0 && weir_is_short(errno))
+        fetch->shortage = errno;
+    return made < 0 ? CURL_SOCKET_BAD : made;
+}
+
 static void set_calls(struct fetch *fetch)
 {
     CURL *easy = fetch->easy;
@@ -211,6 +225,8 @@ static void set_calls(struct fetch *fetch)
     (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, fetch);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, fetch);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
 }
 
 static bool make(struct fetch *fetch)

@@ -28,6 +28,7 @@ struct fetch {
     const char *cause; /* why this side ended the transfer; NULL = it did not */
     char refusal[160]; /* a cause with addresses */
     bool has_no_memory;
+    int shortage;    /* an errno: the host lacked a descriptor or the like; 0 = it did not */
     bool is_sending; /* the answer waits for room in the output */
 };
 

@@ -1,9 +1,13 @@
 #include "settling.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND_MS 1000u
+#define SHORTAGE_MS 250u /* before another try, when descriptors or memory are short */
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
@@ -175,8 +179,35 @@ static bool is_final(const struct fetch *fetch, CURLcode code)
            code == CURLE_TOO_MANY_REDIRECTS;
 }
 
+/* An errno when the host lacks descriptors or memory; 0: it does not. A look-up of a name, and the
+ * files of authorities, need descriptors, too, and their errors do not say why they failed. */
+static int shortage_of(const struct fetch *fetch, CURLcode code)
+{
+    int probe;
+
+    if (fetch->has_no_memory || code == CURLE_OUT_OF_MEMORY)
+        return ENOMEM;
+    if (fetch->shortage || fetch->cause)
+        return fetch->shortage;
+    probe = fcntl(fetch->client->engine.poller, F_DUPFD_CLOEXEC, 0);
+    if (probe < 0)
+        return weir_is_short(errno) ? errno : 0;
+    (void)close(probe);
+    return 0;
+}
+
+static void postpone(struct weir_self *self, struct fetch *fetch, int error)
+{
+    char text[128];
+
+    weir_reason(self, "%s", strerror_r(error, text, sizeof text));
+    weir_retry_after(self, SHORTAGE_MS);
+    settle(self, fetch, WEIR_POSTPONE);
+}
+
 void settling_end(struct weir_self *self, struct fetch *fetch, CURLcode code)
 {
+    int shortage = code == CURLE_OK ? 0 : shortage_of(fetch, code);
     const struct client *client = fetch->client;
     bool again = code == CURLE_OPERATION_TIMEDOUT ? client->retry.has_timeout
                                                   : client->retry.has_error;
@@ -185,9 +216,13 @@ void settling_end(struct weir_self *self, struct fetch *fetch, CURLcode code)
         answered(self, fetch);
         return;
     }
+    if (shortage) {
+        postpone(self, fetch, shortage);
+        return;
+    }
     fetch->client->figures.classes[0]++;
     weir_reason(self, "%s", fetch->cause ? fetch->cause : curl_easy_strerror(code));
-    if (fetch->has_no_memory || code == CURLE_OUT_OF_MEMORY || (again && !is_final(fetch, code)))
+    if (again && !is_final(fetch, code))
         retry(self, fetch);
     else
         settle(self, fetch, WEIR_REJECT);

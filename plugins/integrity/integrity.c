@@ -5,7 +5,6 @@
  */
 #include "integrity.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +16,7 @@
 #define LIST_SUFFIX ".md5sums"
 /* A line that cannot be parsed leaves a file unchecked: the exit code of `weir run` shows it. */
 #define EXIT_INCOMPLETE 1
-/* While descriptors or memory are short, a file is checked again: so often, after so long. */
-#define SHORTAGE_ATTEMPTS 5
+/* Before a file is checked again that descriptors or memory were short for. */
 #define SHORTAGE_MS 100u
 /* Before another try to emit a result at a full `reject` output. */
 #define NO_ROOM_MS 20u
@@ -134,17 +132,11 @@ static struct weir_message *make_result(struct weir_self *self, const struct md5
 
 /* --- the work --------------------------------------------------------------------------------- */
 
-/* True for errors of the machine, not of the file. */
-static bool is_shortage(int error)
+static int postpone(struct weir_self *self, const char *why)
 {
-    return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
-static int retry(struct weir_self *self, uint64_t delay_ms, const char *why)
-{
-    weir_retry_after(self, delay_ms);
+    weir_retry_after(self, SHORTAGE_MS);
     weir_reason(self, "%s", why);
-    return WEIR_RETRY;
+    return WEIR_POSTPONE;
 }
 
 static int emit_result(struct weir_self *self, struct md5 *state, const struct files_line *line,
@@ -154,13 +146,16 @@ static int emit_result(struct weir_self *self, struct md5 *state, const struct f
     int status;
 
     if (!result)
-        return retry(self, SHORTAGE_MS, "no memory for the result");
+        return postpone(self, "no memory for the result");
     status = weir_emit(self, (uint32_t)verified->verdict, result);
     if (status == 0)
         return WEIR_DONE;
     weir_message_free(self, result);
-    if (status == WEIR_EFULL)
-        return retry(self, NO_ROOM_MS, "no room for the result");
+    if (status == WEIR_EFULL) {
+        weir_retry_after(self, NO_ROOM_MS);
+        weir_reason(self, "no room for the result");
+        return WEIR_RETRY;
+    }
     weir_reason(self, "result refused: %s", weir_status_name(status));
     return WEIR_REJECT;
 }
@@ -183,8 +178,7 @@ static int reject_line(struct weir_self *self, const struct files_line *line, co
     return WEIR_REJECT;
 }
 
-static int handle_line(struct weir_self *self, struct md5 *state, const struct files_line *line,
-                       unsigned attempt)
+static int handle_line(struct weir_self *self, struct md5 *state, const struct files_line *line)
 {
     struct verified verified;
     const char *why = checksum_line_parse(files_line_text(line), line->line_size, &state->line);
@@ -193,8 +187,8 @@ static int handle_line(struct weir_self *self, struct md5 *state, const struct f
     if (why)
         return reject_line(self, line, why);
     verifier_check(&state->verifier, &state->line, &verified);
-    if (is_shortage(verified.error) && attempt < SHORTAGE_ATTEMPTS)
-        return retry(self, SHORTAGE_MS, "descriptors or memory are short");
+    if (weir_fault_of(verified.error) == WEIR_FAULT_SHORTAGE)
+        return postpone(self, "descriptors or memory are short");
     verdict = emit_result(self, state, line, &verified);
     if (verdict == WEIR_DONE)
         count(self, state, &verified);
@@ -214,7 +208,7 @@ static int md5_handle(struct weir_self *self, void *state, const struct weir_mes
     }
     if (checksum_line_is_blank(files_line_text(line), line->line_size))
         return WEIR_DONE;
-    return handle_line(self, state, line, message->attempt);
+    return handle_line(self, state, line);
 }
 
 static void md5_close(struct weir_self *self, void *memory, int reason)

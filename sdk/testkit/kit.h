@@ -11,7 +11,7 @@
 
 #include "kit_text.h"
 
-#define KIT_VERDICTS 6u /* WEIR_DONE .. WEIR_FAIL */
+#define KIT_VERDICTS 7u /* WEIR_DONE .. WEIR_POSTPONE */
 
 enum kit_owner {
     KIT_PLUGIN = 1, /* the plugin made the message, and sends or frees it */

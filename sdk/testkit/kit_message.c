@@ -139,6 +139,12 @@ void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int v
     kit_message_give(message, KIT_SETTLED);
 }
 
+bool kit_message_is_settling(int verdict)
+{
+    return verdict >= 0 && verdict < (int)KIT_VERDICTS && verdict != WEIR_KEEP &&
+           verdict != WEIR_STOP;
+}
+
 int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict)
 {
     struct kit_message *found = find(kit, message);
@@ -149,8 +155,7 @@ int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, 
                     found && found->owner == KIT_SETTLED ? "was settled before" : "is not kept");
         return WEIR_EINVALID;
     }
-    if (verdict != WEIR_DONE && verdict != WEIR_REJECT && verdict != WEIR_RETRY &&
-        verdict != WEIR_FAIL) {
+    if (!kit_message_is_settling(verdict)) {
         kit_problem(kit, "a kept message (%s) was settled with %d", tag_name(message), verdict);
         return WEIR_EINVALID;
     }

@@ -25,6 +25,8 @@ bool kit_message_is_owned(struct weir_kit *kit, const struct weir_message *messa
 void kit_message_give(struct kit_message *message, enum kit_owner owner);
 /* After `handle`: settled by the verdict, or kept. */
 void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int verdict);
+/* True for a verdict that weir_settle takes. */
+bool kit_message_is_settling(int verdict);
 /* weir_settle. */
 int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict);
 size_t kit_message_kept_count(const struct weir_kit *kit);

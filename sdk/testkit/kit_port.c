@@ -87,7 +87,7 @@ static int settle(struct weir_port *port, const struct weir_message *kept, int v
 {
     struct weir_kit *kit = port_of(port)->kit;
 
-    if ((verdict < WEIR_DONE || verdict > WEIR_REJECT) && verdict != WEIR_FAIL)
+    if (!kit_message_is_settling(verdict))
         return WEIR_EINVALID;
     if (!kit)
         return WEIR_ECLOSED;

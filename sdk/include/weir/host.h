@@ -412,8 +412,8 @@ static inline int weir_set_demand(struct weir_self *self, uint32_t count)
     return self->host->set_demand(self, count);
 }
 
-/* Sets how many milliseconds WEIR_RETRY waits, up to UINT32_MAX. Call it before `handle` returns or
- * before weir_settle. Without this call in `handle` the delay is 0. */
+/* Sets how many milliseconds WEIR_RETRY or WEIR_POSTPONE waits, up to UINT32_MAX. Call it before
+ * `handle` returns or before weir_settle. Without this call in `handle` the delay is 0. */
 static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     self->host->retry_after(self, delay_ms);

@@ -182,11 +182,11 @@ static inline int weir_port_reply(struct weir_port *port, const struct weir_mess
 }
 
 /*
- * Settles a kept message with WEIR_DONE, WEIR_REJECT, WEIR_RETRY or, since 1.1, WEIR_FAIL, in the
- * actor's next turn and in the order of calls. If the incarnation ends before that turn, the
- * message becomes a dead letter like any other kept message. `retry_after_ms` is the delay of
- * WEIR_RETRY. `reason` is copied, up to 47 bytes, and may be NULL. WEIR_EINVALID: another verdict.
- * WEIR_ENOMEM.
+ * Settles a kept message with WEIR_DONE, WEIR_REJECT, WEIR_RETRY or, since 1.1, WEIR_POSTPONE or
+ * WEIR_FAIL, in the actor's next turn and in the order of calls. If the incarnation ends before
+ * that turn, the message becomes a dead letter like any other kept message. `retry_after_ms` is the
+ * delay of WEIR_RETRY and WEIR_POSTPONE. `reason` is copied, up to 47 bytes, and may be NULL.
+ * WEIR_EINVALID: another verdict. WEIR_ENOMEM.
  */
 static inline int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
                                    int verdict, uint64_t retry_after_ms, const char *reason)

@@ -178,6 +178,56 @@ static void test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given
     finish(&f);
 }
 
+static bool is_dead_or_done(void *context)
+{
+    struct fixture *f = context;
+    struct ledger_reading ledger;
+
+    rig_advance(&f->rig, 10);
+    ledger = rig_ledger(f->pool);
+    return ledger.accepted == ledger.dead + ledger.done;
+}
+
+static int postpone(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    probe_note(probe, 100u + message->attempt);
+    weir_reason(self, "no descriptor");
+    weir_retry_after(self, 10);
+    return probe->context ? WEIR_DONE : WEIR_POSTPONE;
+}
+
+static bool was_postponed_often(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 10);
+    return probe_times(f->probe, 1) >= 10;
+}
+
+/* promise V5 */
+static void test_postponed_message_comes_again_as_the_same_attempt(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    f.spec->retries_max = 1;
+    create(&f);
+    f.probe->context = NULL;
+    send(&f, postpone, 1);
+    send(&f, probe_done, 2);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, was_postponed_often, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 101), probe_times(f.probe, 1));
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).held, 1);
+    CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, 1);
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 0); /* a new message would lack the same */
+    f.probe->context = &f;
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_dead_or_done, &f));
+    CU_ASSERT_EQUAL(probe_times(f.probe, 2), 1);
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.done, 2);
+    CU_ASSERT_EQUAL(f.ledger.dead, 0);
+}
+
 static int fail_first(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
@@ -190,16 +240,6 @@ static int fail_second(struct weir_self *self, struct probe *probe,
     if (message->attempt == 2)
         return WEIR_FAIL;
     return message->attempt == 1 ? retry(self, probe, message) : WEIR_DONE;
-}
-
-static bool is_dead_or_done(void *context)
-{
-    struct fixture *f = context;
-    struct ledger_reading ledger;
-
-    rig_advance(&f->rig, 10);
-    ledger = rig_ledger(f->pool);
-    return ledger.accepted == ledger.dead + ledger.done;
 }
 
 /* Failures and retries on request are counted apart. promise V2 */
@@ -487,7 +527,7 @@ static int odd(struct weir_self *self, struct probe *probe, const struct weir_me
 /* promise V1 */
 static void test_unknown_verdict_is_a_failure(void)
 {
-    static const int verdicts[] = { -1, 6, 1000, -2147483647 };
+    static const int verdicts[] = { -1, 7, 1000, -2147483647 };
     struct fixture f;
 
     begin(&f);
@@ -542,6 +582,7 @@ int main(void)
         { "many retries in a turn",
           test_worker_stops_in_the_middle_of_a_turn_when_many_wait_to_be_given_again },
         { "apart", test_retries_and_failures_are_counted_apart },
+        { "postponed", test_postponed_message_comes_again_as_the_same_attempt },
         { "keep", test_kept_message_is_settled_by_a_later_tick },
         { "fail and stop", test_failure_of_a_kept_message_is_stronger_than_a_stop },
         { "keep and fail", test_kept_message_that_is_settled_as_failed_replaces_the_worker },

@@ -402,13 +402,13 @@ static void test_payload_that_is_no_argument_is_rejected(void)
     finish(kit);
 }
 
-static void test_memory_that_is_out_asks_for_the_message_again(void)
+static void test_memory_that_is_out_postpones_the_message(void)
 {
     for (uint32_t nth = 1; nth <= 3; nth++) { /* the three watches */
         struct weir_kit *kit = worker("command: [cat]");
 
         weir_kit_fail_allocation(kit, nth);
-        CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "x", 1), WEIR_RETRY);
+        CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "x", 1), WEIR_POSTPONE);
         CU_ASSERT_EQUAL(weir_kit_watch_count(kit), 0);
         give(kit, "x");
         expect_output(kit, 0, "x");
@@ -466,7 +466,7 @@ int main(void)
         { "folder in PATH", test_folder_in_path_is_passed_over },
         { "program that goes away", test_program_that_goes_away_fails_the_worker },
         { "payload that is no argument", test_payload_that_is_no_argument_is_rejected },
-        { "memory is out", test_memory_that_is_out_asks_for_the_message_again },
+        { "memory is out", test_memory_that_is_out_postpones_the_message },
         { "wrong options", test_wrong_options_are_named },
         CU_TEST_INFO_NULL,
     };

@@ -226,15 +226,15 @@ static void test_half_a_message_is_taken_back_and_tried_again(void)
     scratch_finish(&scratch);
 }
 
-static void test_full_disk_is_reported_and_tried_again(void)
+static void test_full_disk_is_reported_and_postpones(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "append");
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "path: /dev/full"), 0);
-    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_RETRY);
+    CU_ASSERT_EQUAL(give(kit, "waits"), WEIR_POSTPONE);
     CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 1000);
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "No space left on device"));
-    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 1);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(kit), 0);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -260,7 +260,7 @@ int main(void)
         { "earlier period", test_file_of_an_earlier_period_becomes_an_old_one },
         { "renamed file", test_renamed_file_is_left_for_another_one },
         { "half a message", test_half_a_message_is_taken_back_and_tried_again },
-        { "full disk", test_full_disk_is_reported_and_tried_again },
+        { "full disk", test_full_disk_is_reported_and_postpones },
         { "path that cannot be opened", test_path_that_cannot_be_opened_is_reported },
         CU_TEST_INFO_NULL,
     };

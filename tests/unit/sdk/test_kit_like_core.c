@@ -119,6 +119,7 @@ static void settle_kept(struct weir_self *self, struct scene *scene,
 {
     scene_note(scene, "settle as stopped", weir_settle(self, scene->kept, WEIR_STOP));
     scene_note(scene, "settle as kept", weir_settle(self, scene->kept, WEIR_KEEP));
+    scene_note(scene, "settle as no verdict", weir_settle(self, scene->kept, WEIR_POSTPONE + 1));
     scene_note(scene, "settle", weir_settle(self, scene->kept, WEIR_DONE));
     scene_note(scene, "settle in hand", weir_settle(self, message, WEIR_DONE));
 }

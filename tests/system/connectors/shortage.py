@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Goal:   a host that has too few descriptors for its plugins loses nothing: what finds none
+        waits, and is done later. Shows promise B25.
+Method: real hosts with a small `ulimit -n`, and with plugins that want more than that: commands,
+        fetches, and files behind a glob. Every wait is for a condition.
+
+    shortage.py WEIR PLUGINS TREE
+"""
+import collections
+import contextlib
+import http.server
+import os
+import re
+import subprocess
+import tempfile
+import threading
+
+from control import WEIR, Host, check, run_tests, until
+
+DESCRIPTORS = 64
+
+
+class SmallHost(Host):
+    """A host that may have DESCRIPTORS open descriptors."""
+    def start(self):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                ["sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "sh", WEIR, "run", self.file],
+                stdout=log, stderr=log)
+        until(lambda: b'event="started"' in self.read_log() or self.process.poll() is not None,
+              "the start")
+
+    def read_log(self):
+        with open(self.log, "rb") as log:
+            return log.read()
+
+    def is_short(self):
+        return b"Too many open files" in self.read_log()
+
+
+@contextlib.contextmanager
+def small(text, prepare=lambda work: None):
+    with tempfile.TemporaryDirectory() as work:
+        host = SmallHost(work)
+        prepare(work)
+        host.write(text.replace("WORK", work))
+        host.start()
+        try:
+            yield host
+        finally:
+            host.stop(9)
+
+
+def check_done(host, pool, count):
+    """The host ends by itself, and has finished `count` messages of the pool."""
+    code = host.process.wait()
+    log = host.read_log().decode()
+    done = re.search(rf"{pool}\D.*\bdone=(\d+)", log)
+    check(code == 0, f"exit code {code}: {log[-2000:]}")
+    check(done and int(done.group(1)) == count, f"{done} of {count}: {log[-2000:]}")
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+COMMANDS = """
+sources: {numbers: {use: gen.numbers, to: work, args: {count: 200}}}
+pools: {work: {use: exec.run, size: 40, args: {command: [sleep, "0.05"]}}}
+"""
+
+
+def test_commands_wait_for_descriptors():
+    """promise B25"""
+    with small(COMMANDS) as host:
+        check_done(host, "work", 200)
+
+
+# --- fetches -----------------------------------------------------------------------------------
+
+FETCHES = """
+sources: {numbers: {use: gen.numbers, to: work, args: {count: 200}}}
+pools: {work: {use: http.client, mailbox: 100,
+               args: {url: "http://127.0.0.1:PORT/{key}", parallel: 100, timeout: 60s}}}
+"""
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Answers after a while, so that many requests wait at a time."""
+    asked = collections.Counter()
+
+    def do_GET(self):
+        Slow.asked[self.path] += 1
+        threading.Event().wait(0.05)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_fetches_wait_for_descriptors():
+    """promise B25"""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with small(FETCHES.replace("PORT", str(server.server_address[1]))) as host:
+                check_done(host, "work", 200)
+        finally:
+            server.shutdown()
+
+
+# --- files -------------------------------------------------------------------------------------
+
+FILES = """
+sources: {lines: {use: SOURCE, to: work, args: {paths: ["WORK/d/*"]MORE}}}
+pools: {work: {use: file.append, args: {path: "WORK/out"}}}
+"""
+
+
+def write_files(work):
+    os.mkdir(f"{work}/d")
+    for number in range(200):
+        with open(f"{work}/d/{number}", "w", encoding="ascii") as file:
+            file.write("".join(f"{number} {line}\n" for line in range(10)))
+
+
+def lines_of(host):
+    with open(f"{host.work}/out", encoding="ascii") as file:
+        return collections.Counter(file.read().split("\n")[:-1])
+
+
+WHOLE = collections.Counter(f"{number} {line}" for number in range(200) for line in range(10))
+
+
+def test_files_behind_a_glob_have_their_turn():
+    """promise B25"""
+    with small(FILES.replace("SOURCE", "files.lines").replace("MORE", ", position: WORK/place"),
+               write_files) as host:
+        check(host.process.wait() == 0, f"the exit code: {host.read_log()[-2000:]}")
+        check(lines_of(host) == WHOLE, "lines are missing, or came twice")
+        check(host.read_log().count(b"files wait") == 1, "one warning")
+
+
+def test_followed_files_have_their_turn_and_grow():
+    """promise B25"""
+    with small(FILES.replace("SOURCE", "files.tail").replace("MORE", ", poll: 50ms"),
+               write_files) as host:
+        until(lambda: lines_of(host) == WHOLE, "all lines")
+        for number in range(0, 200, 7):
+            os.rename(f"{host.work}/d/{number}", f"{host.work}/d/{number}.old")
+            with open(f"{host.work}/d/{number}.old", "a", encoding="ascii") as file:
+                file.write(f"{number} 10\n")
+        more = collections.Counter(f"{number} 10" for number in range(0, 200, 7))
+        until(lambda: lines_of(host) == WHOLE + more, "the lines that were appended")
+        check(host.stop() == 0, f"the exit code: {host.read_log()[-2000:]}")
+
+
+if __name__ == "__main__":
+    run_tests(globals())
