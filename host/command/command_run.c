@@ -164,6 +164,7 @@ static int start_supervisor(struct host *host)
         .on_finished = running_finish,
         .on_read = running_note_files,
         .control = host->control,
+        .reserve = &host->reserve,
         .dead_file = host->dead_file,
         .on_control = running_wake,
         .context = host,
@@ -211,6 +212,7 @@ static int make_control(struct host *host)
         .loop = io_loop(host->io),
         .ask = control_routes_ask,
         .is_probe = control_routes_is_probe,
+        .reserve = &host->reserve,
         .conceal = control_routes_conceal,
         .context = &host->routes,
     };
@@ -312,6 +314,7 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     control_jobs_finish(&host->jobs);
     crash_watch_end();
+    reserve_finish(&host->reserve);
     dead_file_destroy(host->dead_file);
     if (printing_finish(&host->printing)) { /* else the printer's thread still uses them */
         logger_destroy(host->logger);
@@ -397,6 +400,7 @@ static int run(const struct invocation *invocation)
     if (first_process_leave() != 0)
         return report_cannot_start(&host);
     host.file = invocation->argv[first];
+    reserve_init(&host.reserve);
     host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;

@@ -10,7 +10,8 @@
 #include "host/run/exit_guard.h"
 #include "host/run/files_reopen.h"
 
-#define REST_MS 1000 /* without a turn; then the beat stops */
+#define REST_MS 1000        /* without a turn; then the beat stops */
+#define DESCRIPTORS_MS 1000 /* between two looks at the descriptors that are left */
 
 /* --- the runtime's callbacks ---------------------------------------------------------------- */
 
@@ -174,6 +175,22 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
     }
 }
 
+/* Plugins that ask for no share of descriptors leave none to the others. */
+static void look_at_descriptors(struct host *host, uint64_t now_ms)
+{
+    bool is_short;
+
+    if (now_ms - host->descriptors_ms < DESCRIPTORS_MS)
+        return;
+    host->descriptors_ms = now_ms;
+    is_short = !reserve_refill(&host->reserve) || reserve_rest() <= 1;
+    if (is_short && !host->is_short)
+        log_event(logger_sink(host->logger), WEIR_LOG_WARNING, "host", "descriptors are used up",
+                  weir_str("effect", "plugins wait for some; commands and reloads use a reserve"),
+                  weir_str("hint", "raise `ulimit -n`, or LimitNOFILE= of the unit"));
+    host->is_short = is_short;
+}
+
 static void on_tick(void *context, uint64_t now_ms)
 {
     struct host *host = context;
@@ -183,6 +200,7 @@ static void on_tick(void *context, uint64_t now_ms)
     logger_tick(host->logger);
     turn_watch_tick(host->turn_watch, now_ms);
     poll_set_tick(host->poll_set, now_ms);
+    look_at_descriptors(host, now_ms);
     control_routes_collect(&host->routes);
     cpu_watch_tick(&host->cpu_watch, now_ms);
     unserved_tick(&host->unserved, now_ms);

@@ -44,6 +44,9 @@ struct host {
     struct control_routes routes;
     struct start_watch start_watch; /* owns the listener until it is served */
     struct control *control;
+    struct reserve reserve;
+    uint64_t descriptors_ms; /* of the last look at descriptors */
+    bool is_short;           /* of descriptors, at that look */
     struct io *io;
     struct poll_set *poll_set;
     struct turn_watch *turn_watch;

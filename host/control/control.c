@@ -1,12 +1,13 @@
 #include "host/control/control.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <uv.h>
+#include <weir/fault.h>
 #include <weir/status.h>
 
 #include "base/list.h"
@@ -14,6 +15,7 @@
 
 #define INPUT_SIZE 2048
 #define BACKLOG 128
+#define ACCEPTS_MAX 64 /* in one turn of the loop */
 #define TOO_MANY "too many connections; try again"
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
@@ -22,8 +24,9 @@ struct control_listener {
     struct control *control;      /* the owner */
     struct list link;             /* in the list of offered, then of listening ones */
     struct control_socket socket; /* path "" = none: no client can connect */
-    uv_pipe_t pipe;               /* has a descriptor of its own, which libuv closes */
-    int descriptor;               /* of the pipe, until the loop has it */
+    uv_poll_t poll;               /* of the socket, if there is one */
+    uv_timer_t again;             /* runs while descriptors are out */
+    uint32_t handles;             /* open ones */
 };
 
 struct control {
@@ -50,11 +53,6 @@ struct connection {
     uv_buf_t output[2];
 };
 
-/* A connection that is refused: nothing is read from it. */
-struct stranger {
-    uv_pipe_t pipe;
-};
-
 /* --- the end of a connection ---------------------------------------------------------------- */
 
 static void free_control(struct control *control)
@@ -78,6 +76,8 @@ static void on_closed(uv_handle_t *handle)
     free(connection->output[1].base);
     http_reading_finish(&connection->reading);
     free(connection);
+    if (control->setup.reserve)
+        (void)reserve_refill(control->setup.reserve);
     free_control(control);
 }
 
@@ -221,35 +221,19 @@ static void on_allocate(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
 
 /* --- accepting ------------------------------------------------------------------------------ */
 
-static void on_stranger_closed(uv_handle_t *handle)
+/* Sends the reason of the refusal, and closes. Bytes that do not fit into the socket's buffer are
+ * dropped. */
+static void turn_away(int client, unsigned status, const char *reason)
 {
-    free(handle->data);
-}
-
-/* Accepts a connection, sends the reason of the refusal, and closes. Bytes that do not fit into the
- * socket's buffer are dropped. */
-static void turn_away(struct control_listener *listener, unsigned status, const char *reason)
-{
-    struct control *control = listener->control;
-    struct stranger *stranger = calloc(1, sizeof *stranger);
     char text[256];
-    uv_buf_t output;
+    int length = snprintf(text, sizeof text,
+                          "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+                          "Connection: close\r\n\r\nerror: %s\n",
+                          status, http_status_str((enum http_status)status), TEXT_PLAIN,
+                          strlen(reason) + 8, reason);
 
-    if (!stranger)
-        return;
-    (void)uv_pipe_init(control->setup.loop, &stranger->pipe, 0);
-    stranger->pipe.data = stranger;
-    if (uv_accept((uv_stream_t *)&listener->pipe, (uv_stream_t *)&stranger->pipe) == 0) {
-        int length = snprintf(text, sizeof text,
-                              "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-                              "Connection: close\r\n\r\nerror: %s\n",
-                              status, http_status_str((enum http_status)status), TEXT_PLAIN,
-                              strlen(reason) + 8, reason);
-
-        output = uv_buf_init(text, (unsigned)length);
-        (void)uv_try_write((uv_stream_t *)&stranger->pipe, &output, 1);
-    }
-    uv_close((uv_handle_t *)&stranger->pipe, on_stranger_closed);
+    (void)send(client, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)close(client);
 }
 
 /* NULL: the places are taken, or memory is out. */
@@ -294,21 +278,72 @@ static void serve(struct connection *connection)
         close_connection(connection);
 }
 
-static void on_connection(uv_stream_t *stream, int status)
+static void welcome(struct control *control, int client)
 {
-    struct control_listener *listener = stream->data;
-    struct control *control = listener->control;
-    struct connection *connection;
+    struct connection *connection = make_connection(control);
 
-    if (status < 0)
-        return;
-    connection = make_connection(control);
-    if (!connection)
-        turn_away(listener, HTTP_STATUS_SERVICE_UNAVAILABLE, TOO_MANY);
-    else if (uv_accept(stream, (uv_stream_t *)&connection->pipe) == 0)
+    if (connection && uv_pipe_open(&connection->pipe, client) == 0) {
         serve(connection);
-    else
+        return;
+    }
+    turn_away(client, HTTP_STATUS_SERVICE_UNAVAILABLE, TOO_MANY);
+    if (connection)
         close_connection(connection);
+}
+
+static int accept_once(const struct control_listener *listener)
+{
+    return accept4(listener->socket.descriptor, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* The descriptor of a client, owned by the caller; -1: errno. */
+static int accept_client(const struct control_listener *listener)
+{
+    struct reserve *reserve = listener->control->setup.reserve;
+    int client = accept_once(listener);
+
+    if (client < 0 && (errno == EMFILE || errno == ENFILE) && reserve && reserve_give(reserve))
+        client = accept_once(listener);
+    return client;
+}
+
+static void listen_again(uv_timer_t *timer);
+
+/* Other clients, and those that lack a descriptor, are accepted later. */
+static void accept_clients(struct control_listener *listener)
+{
+    for (uint32_t i = 0; i < ACCEPTS_MAX; i++) {
+        int client = accept_client(listener);
+
+        if (client >= 0) {
+            welcome(listener->control, client);
+        } else if (weir_is_short(errno) && errno != EAGAIN) {
+            uv_poll_stop(&listener->poll);
+            uv_timer_start(&listener->again, listen_again, CONTROL_AGAIN_MS, 0);
+            return;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
+            return;
+        }
+    }
+}
+
+static void on_clients(uv_poll_t *poll, int status, int events)
+{
+    (void)events;
+    if (status == 0)
+        accept_clients(poll->data);
+}
+
+static int watch_clients(struct control_listener *listener)
+{
+    return uv_poll_start(&listener->poll, UV_READABLE, on_clients);
+}
+
+static void listen_again(uv_timer_t *timer)
+{
+    struct control_listener *listener = timer->data;
+
+    (void)watch_clients(listener);
 }
 
 /* --- listeners ------------------------------------------------------------------------------ */
@@ -321,19 +356,14 @@ static bool has_socket(const struct control_listener *listener)
 int control_listener_create(struct control_socket *socket, struct control_listener **out)
 {
     struct control_listener *listener = calloc(1, sizeof *listener);
-    int descriptor = -1;
 
-    if (listener && socket)
-        descriptor = fcntl(socket->descriptor, F_DUPFD_CLOEXEC, 0);
-    if (!listener || (socket && descriptor < 0)) {
+    if (!listener) {
         if (socket)
             control_socket_close(socket);
-        free(listener);
         return WEIR_ENOMEM;
     }
     if (socket)
         listener->socket = *socket;
-    listener->descriptor = descriptor;
     *out = listener;
     return 0;
 }
@@ -342,10 +372,8 @@ void control_listener_destroy(struct control_listener *listener)
 {
     if (!listener)
         return;
-    if (has_socket(listener)) {
-        close(listener->descriptor);
+    if (has_socket(listener))
         control_socket_close(&listener->socket);
-    }
     free(listener);
 }
 
@@ -388,6 +416,8 @@ static void on_listener_closed(uv_handle_t *handle)
     struct control_listener *listener = handle->data;
     struct control *control = listener->control;
 
+    if (--listener->handles > 0)
+        return;
     list_remove(&listener->link);
     if (has_socket(listener))
         control_socket_close(&listener->socket);
@@ -397,44 +427,40 @@ static void on_listener_closed(uv_handle_t *handle)
 
 /* Serves the clients that are connected already. There will be no others, since the file is
  * removed. */
-static void serve_the_rest(struct control_listener *listener)
+static void serve_the_rest(const struct control_listener *listener)
 {
-    struct control *control = listener->control;
-    struct connection *connection;
-    int descriptor;
+    int client;
 
-    while ((descriptor = accept4(listener->socket.descriptor, NULL, NULL,
-                                 SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        connection = make_connection(control);
-        if (connection && uv_pipe_open(&connection->pipe, descriptor) == 0) {
-            serve(connection);
-            continue;
-        }
-        close(descriptor);
-        if (connection)
-            close_connection(connection);
-    }
+    while ((client = accept_client(listener)) >= 0)
+        welcome(listener->control, client);
+}
+
+static bool is_closing(const struct control_listener *listener)
+{
+    return uv_is_closing((const uv_handle_t *)&listener->again);
 }
 
 static void close_listener(struct control_listener *listener)
 {
-    uv_close((uv_handle_t *)&listener->pipe, on_listener_closed);
+    uv_close((uv_handle_t *)&listener->again, on_listener_closed);
+    if (listener->handles > 1)
+        uv_close((uv_handle_t *)&listener->poll, on_listener_closed);
 }
 
 static int begin_listening(struct control_listener *listener)
 {
-    int error = 0;
+    struct uv_loop_s *loop = listener->control->setup.loop;
 
-    (void)uv_pipe_init(listener->control->setup.loop, &listener->pipe, 0);
-    listener->pipe.data = listener;
+    (void)uv_timer_init(loop, &listener->again);
+    listener->again.data = listener->poll.data = listener;
+    listener->handles = 1;
     if (!has_socket(listener))
         return 0;
-    error = uv_pipe_open(&listener->pipe, listener->descriptor);
-    if (error != 0)
-        close(listener->descriptor);
-    else
-        error = uv_listen((uv_stream_t *)&listener->pipe, BACKLOG, on_connection);
-    return error == 0 ? 0 : WEIR_EINVALID;
+    if (listen(listener->socket.descriptor, BACKLOG) < 0 ||
+        uv_poll_init(loop, &listener->poll, listener->socket.descriptor) != 0)
+        return WEIR_EINVALID;
+    listener->handles = 2;
+    return watch_clients(listener) == 0 ? 0 : WEIR_EINVALID;
 }
 
 /* Closes the listener that is replaced. */
@@ -445,11 +471,11 @@ static void retire(struct control *control)
     if (list_empty(&control->listening))
         return;
     listener = LIST_ENTRY(control->listening.previous, struct control_listener, link);
-    if (uv_is_closing((uv_handle_t *)&listener->pipe))
+    if (is_closing(listener))
         return;
     if (has_socket(listener))
         control_socket_remove(&listener->socket);
-    if (uv_is_active((uv_handle_t *)&listener->pipe))
+    if (listener->handles > 1)
         serve_the_rest(listener);
     close_listener(listener);
 }
@@ -517,7 +543,7 @@ void control_destroy(struct control *control)
          node = node->next) {
         struct control_listener *listener = LIST_ENTRY(node, struct control_listener, link);
 
-        if (!uv_is_closing((uv_handle_t *)&listener->pipe))
+        if (!is_closing(listener))
             close_listener(listener);
     }
     free_control(control);

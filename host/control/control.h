@@ -14,7 +14,8 @@
  *
  * The socket may be replaced by another, or by none, while it works: clients that are connected to
  * the old one are served to the end. A listener holds all memory for that, so serving cannot fail.
- * Any thread can make and offer a listener.
+ * Any thread can make and offer a listener. When descriptors are out, a client takes one of the
+ * reserve; when that is empty, too, clients wait and are tried again each CONTROL_AGAIN_MS.
  *
  * Life: control_create .. control_destroy, before io_destroy. All calls on the I/O thread, or
  * before and after it runs.
@@ -24,6 +25,7 @@
 
 #include "host/control/control_socket.h"
 #include "host/control/http.h"
+#include "host/control/reserve.h"
 
 struct uv_loop_s;
 struct control;
@@ -32,7 +34,8 @@ struct connection;
 
 #define CONTROL_CONNECTIONS_MAX 64      /* people and a metrics scraper: each holds 8 KiB */
 #define CONTROL_CONNECTIONS_RESERVED 16 /* probes of several supervisors at once */
-#define CONTROL_TIMEOUT_MS 10000        /* writing the answer of 10,000 pools takes a tenth of it */
+#define CONTROL_AGAIN_MS 100
+#define CONTROL_TIMEOUT_MS 10000 /* writing the answer of 10,000 pools takes a tenth of it */
 
 /* The answer to a request. */
 struct control_reply {
@@ -51,7 +54,8 @@ struct control_setup {
     /* Changes an answer that has a text before it is sent. NULL: none is changed. */
     void (*conceal)(void *context, struct control_reply *reply);
     void *context;
-    uint64_t timeout_ms; /* 0 = CONTROL_TIMEOUT_MS */
+    struct reserve *reserve; /* for clients when descriptors are out; NULL: none */
+    uint64_t timeout_ms;     /* 0 = CONTROL_TIMEOUT_MS */
 };
 
 /* It has no listener yet. WEIR_ENOMEM. */

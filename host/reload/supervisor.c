@@ -469,6 +469,7 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
     struct state *state = memory;
     struct supervisor *supervisor = state->supervisor;
 
+    reserve_lend(supervisor->reserve);
     if (strcmp(message->tag->name, TAG_FINISH) == 0)
         finish(supervisor);
     else if (strcmp(message->tag->name, TAG_PLAN) == 0)
@@ -479,6 +480,7 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
         follow_cpus(supervisor);
     else if (!atomic_load_explicit(&supervisor->finish_wanted, memory_order_relaxed))
         reload(supervisor);
+    reserve_end_loan(supervisor->reserve);
     arm(self, state);
     return WEIR_DONE;
 }

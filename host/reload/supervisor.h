@@ -34,6 +34,7 @@ struct supervisor {
     void (*on_read)(void *context, struct config_files *files);
     /* const; NULL: this host serves no socket, and host.control is not read */
     struct control *control;
+    struct reserve *reserve;     /* const; lent to reloads and to the end; NULL: none */
     struct dead_file *dead_file; /* const; NULL: host.dead_letters.file is not read */
     void (*on_control)(
         void *context);           /* const; on its thread: another socket may have to be served */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Goal:   a host that has too few descriptors for its plugins loses nothing: what finds none
-        waits, and is done later. Shows promise B25.
+        waits, and is done later. Shows promise B25 and promise H17.
 Method: real hosts with a small `ulimit -n`, and with plugins that want more than that: commands,
         fetches, and files behind a glob. Every wait is for a condition.
 
@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 
-from control import WEIR, Host, check, run_tests, until
+from control import PLUGINS, WEIR, Host, check, run_tests, until
 
 DESCRIPTORS = 64
 
@@ -26,7 +26,9 @@ class SmallHost(Host):
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 ["sh", "-c", f'ulimit -n {DESCRIPTORS}; exec "$@"', "sh", WEIR, "run", self.file],
-                stdout=log, stderr=log)
+                stdout=log, stderr=log,
+                env={**os.environ,
+                     "WEIR_PLUGIN_PATH": os.path.join(os.path.dirname(PLUGINS), "tests/plugins")})
         until(lambda: b'event="started"' in self.read_log() or self.process.poll() is not None,
               "the start")
 
@@ -34,8 +36,8 @@ class SmallHost(Host):
         with open(self.log, "rb") as log:
             return log.read()
 
-    def is_short(self):
-        return b"Too many open files" in self.read_log()
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
 
 @contextlib.contextmanager
@@ -153,6 +155,40 @@ def test_followed_files_have_their_turn_and_grow():
         more = collections.Counter(f"{number} 10" for number in range(0, 200, 7))
         until(lambda: lines_of(host) == WHOLE + more, "the lines that were appended")
         check(host.stop() == 0, f"the exit code: {host.read_log()[-2000:]}")
+
+
+# --- the host itself ---------------------------------------------------------------------------
+
+HOARD = """
+sources:
+  hoard: {use: hoarder.all, to: work}
+  lines: {use: files.tail, to: work,
+          args: {paths: ["WORK/d/*"], position: WORK/place, save_every: 1h}}
+pools: {work: {use: sink.null, size: SIZE}}
+"""
+
+
+def test_host_answers_reloads_and_saves_while_a_plugin_takes_all_descriptors():
+    """promise H17"""
+    with tempfile.TemporaryDirectory() as work:
+        host = SmallHost(work)
+        os.mkdir(f"{work}/d")
+        host.write(HOARD.replace("WORK", work).replace("SIZE", "1"))
+        host.start()
+        try:
+            until(lambda: host.descriptors() == DESCRIPTORS, "a host without descriptors")
+            until(lambda: b"descriptors are used up" in host.read_log(), "a warning")
+            for _ in range(20):
+                status = host.run("status")
+                check(status.returncode == 0 and "work" in status.stdout, f"{status}")
+            for size in range(2, 5):
+                host.write(HOARD.replace("WORK", work).replace("SIZE", str(size)))
+                reloaded = host.run("reload")
+                check(reloaded.returncode == 0, f"weir reload: {reloaded}")
+                until(lambda: host.json("status")["pools"][0]["live"] == size, "the new size")
+        finally:
+            check(host.stop() == 0, f"the exit code: {host.read_log()[-2000:]}")
+        check(os.path.exists(f"{work}/place"), "the position")
 
 
 if __name__ == "__main__":
