@@ -299,7 +299,8 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *d
             break;
         message = unpack(dealer->executor, message);
         if (dealer->give(dealer->context, message) != 0) {
-            keep(actor, message);
+            if (!mailbox_put_back(&actor->mailbox, message))
+                keep(actor, message);
             mailbox_return(&actor->mailbox);
             break;
         }

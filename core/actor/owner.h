@@ -33,7 +33,8 @@ enum appeal {
 
 struct owner_ops {
     bool replaces; /* an actor that failed or stopped is restarted, by the `restart` of its spec */
-    /* The actors handle messages that were sent to the owner: the next seven operations are set. */
+    /* The actors handle messages that were sent to the owner: the next seven operations are set,
+     * and so are `back_up` and `fetch`. */
     bool members;
 
     /* Its actor is open: opens its mailbox and publishes its names, unless it is ordered to leave.
@@ -90,6 +91,13 @@ struct owner_ops {
     /* Ends these messages, after the thread was released. Takes them. */
     void (*drop)(struct owner *owner, struct executor *executor, struct message_list *unwanted);
 
+    /* Its actor, which takes no message now, is about to sleep: what is not wanted any more leaves
+     * its mailbox, and idle members get the rest, now or when one becomes idle. False: the rest
+     * stays. */
+    bool (*back_up)(struct place *place);
+    /* A member has become idle while others are backed up: it gets what waits there. */
+    void (*fetch)(struct owner *owner, struct executor *executor);
+
     /* Decides after too many failures: see enum appeal. NULL: APPEAL_PROGRAM. */
     enum appeal (*appeal)(struct place *place);
     void (*escalate)(struct place *place);
@@ -114,8 +122,9 @@ struct owner {
     struct wait_queue *waiters; /* const: senders that wait for room in its members */
     struct leases *leases;      /* const: of its members: leases.h */
     struct fullness fullness;
-    _Atomic uint32_t waiting; /* messages in the queue that its members share */
-    _Atomic bool shares;      /* members check that queue even when it is empty */
+    _Atomic uint32_t waiting;   /* messages in the queue that its members share */
+    _Atomic bool shares;        /* members check that queue even when it is empty */
+    _Atomic uint32_t backed_up; /* members that sleep although messages wait: pool/backed_up.h */
 };
 
 /* Whether a turn must check the shared queue. */
@@ -124,6 +133,13 @@ static inline bool owner_may_give(const struct owner *owner)
     /* Relaxed: every change is followed by a signal to each member. */
     return atomic_load_explicit(&owner->shares, memory_order_relaxed) ||
            atomic_load_explicit(&owner->waiting, memory_order_relaxed) > 0;
+}
+
+/* Whether members sleep although messages wait that others may get. */
+static inline bool owner_is_backed_up(const struct owner *owner)
+{
+    /* [BU1] seq_cst: after the mailbox of the caller's actor has become idle. */
+    return atomic_load_explicit(&owner->backed_up, memory_order_seq_cst) > 0;
 }
 
 #endif

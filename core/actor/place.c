@@ -21,6 +21,7 @@ int place_create(const char *path, uint32_t index, struct place **out)
     place->seat = PLACE_NO_SEAT;
     list_init(&place->link);
     list_init(&place->pulling);
+    list_init(&place->backed_up);
     *out = place;
     return 0;
 }

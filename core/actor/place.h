@@ -65,11 +65,12 @@ struct place {
     uint32_t demand; /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
 
     /* any thread */
-    _Atomic uint32_t retrying;   /* owner writes: the number that wait */
-    _Atomic int open_status;     /* owner writes: of the last open */
-    _Atomic uint32_t opens;      /* owner writes: attempts so far */
-    _Atomic uint32_t engaged;    /* owner writes: see place_engage */
-    _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
+    _Atomic uint32_t retrying; /* owner writes: the number that wait */
+    _Atomic int open_status;   /* owner writes: of the last open */
+    _Atomic uint32_t opens;    /* owner writes: attempts so far */
+    _Atomic uint32_t engaged;  /* owner writes: see place_engage */
+    _Atomic bool dozes;        /* owner writes: its mailbox is idle, but it takes no message now */
+    _Atomic uint64_t shut_ns;  /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct handover *) handover; /* owner, after the pool's lock; NULL: none, or over */
@@ -97,8 +98,10 @@ struct place {
     bool has_names;             /* the incarnation has names */
     uint8_t fresh;              /* enum place_fresh */
     uint64_t wanted_look_ns;    /* of the timekeeper: when unwanted_take_out looks again */
-    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
-    _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
+    struct list backed_up;      /* in the list of the pool; empty: it is not backed up */
+    _Atomic uint32_t staying; /* owner writes: messages of which a deal has shown that they stay */
+    _Atomic bool gives;       /* it must give messages to other members; reset in its own turn */
+    _Atomic uint8_t renewal;  /* enum renewal: see restart.h; its own turns read it, too */
 
     /* the lock of the shared queue */
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
@@ -138,6 +141,23 @@ static inline bool place_shares_queue(const struct actor *actor)
     const struct owner *owner = place_owner(actor);
 
     return owner && owner_may_give(owner);
+}
+
+/* Whether the actor sleeps and takes the next message of the normal lane at once. Any thread: a
+ * look, which may be out of date. `actor` has a place. */
+static inline bool place_is_idle(const struct actor *actor)
+{
+    /* Relaxed: nothing follows from it but a choice. */
+    return mailbox_is_idle(&actor->mailbox) &&
+           !atomic_load_explicit(&actor->place->dozes, memory_order_relaxed);
+}
+
+/* Owner. */
+static inline void place_set_dozes(struct place *place, bool dozes)
+{
+    /* Relaxed: only the owner writes it; [BU2] publishes it. */
+    if (place && atomic_load_explicit(&place->dozes, memory_order_relaxed) != dozes)
+        atomic_store_explicit(&place->dozes, dozes, memory_order_relaxed);
 }
 
 /* True when an incarnation that has failed or stopped is followed by another one. */

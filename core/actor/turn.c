@@ -6,6 +6,7 @@
 #include "actor/control.h"
 #include "actor/credit.h"
 #include "actor/demand.h"
+#include "actor/doze.h"
 #include "actor/end.h"
 #include "actor/group.h"
 #include "actor/hand_back.h"
@@ -45,6 +46,7 @@ struct turn_context {
     struct credit credit;
     bool moves; /* the actor continues on the dispatcher where it opens */
     bool rests; /* the worker is plain, and its mailbox is empty */
+    bool dozes; /* it takes no message now */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -431,6 +433,7 @@ static inline bool becomes_plain(struct actor *actor)
         if (!is_undisturbed(actor) || restart_is_ordered(actor) || newcomer_waits(actor))
             return false;
         actor->flags |= ACTOR_PLAIN;
+        place_set_dozes(actor->place, false);
     }
     return is_plain(actor);
 }
@@ -519,8 +522,12 @@ static bool is_at_rest(struct actor *actor)
  * has room from now on, if the actor may take a message. */
 static bool sleep_now(struct actor *actor, struct turn_context *context)
 {
-    if (!context->rests && !may_take(actor))
-        return mailbox_try_mute(&actor->mailbox);
+    if (!context->rests) {
+        context->dozes = !may_take(actor);
+        if (context->dozes)
+            return doze(actor);
+        place_set_dozes(actor->place, false);
+    }
     if (mailbox_is_unbuffered(&actor->mailbox))
         context->credit.places = 1;
     return mailbox_try_idle(&actor->mailbox);
@@ -557,6 +564,8 @@ static inline enum turn end_turn(struct actor *actor, struct turn_context *conte
         credit_return(&context->credit, actor, owner, executor);
     if (owner && owner_may_give(owner))
         owner->ops->pass_on(owner, executor);
+    if (turn == TURN_IDLE && owner && !context->dozes && owner_is_backed_up(owner))
+        owner->ops->fetch(owner, executor);
     /* seq_cst: falling asleep comes before it; see runtime_wait_idle. */
     if (turn == TURN_IDLE && atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
         runtime_notice(runtime);

@@ -157,8 +157,8 @@ bool mailbox_empty(struct mailbox *mailbox);
 /* Whether its owner sleeps and takes the next message at once: a look, which may be out of date. */
 static inline bool mailbox_is_idle(const struct mailbox *mailbox)
 {
-    /* Relaxed: nothing follows from it but a choice. */
-    return atomic_load_explicit(&mailbox->word, memory_order_relaxed) & MAILBOX_IDLE;
+    /* seq_cst for pool/backed_up.h. */
+    return atomic_load_explicit(&mailbox->word, memory_order_seq_cst) & MAILBOX_IDLE;
 }
 
 /*

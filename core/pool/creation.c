@@ -80,6 +80,7 @@ static void init_fields(struct pool *pool, struct runtime *runtime,
     lock_init_nested(&pool->lock, LOCK_POOL, pool->depth);
     list_init(&pool->outlets.used);
     list_init(&pool->places);
+    list_init(&pool->backed_up);
     list_init(&pool->leavers);
     list_init(&pool->closers);
     list_init(&pool->prepared);

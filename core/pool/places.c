@@ -1,4 +1,5 @@
 #include "pool/places.h"
+#include "pool/backed_up.h"
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
@@ -141,6 +142,7 @@ static void ended(struct place *place)
     pool->gone_restarts += atomic_load_explicit(&place->restarts, memory_order_relaxed);
     children_add_progress(place, &pool->gone_progress);
     list_remove(&place->link);
+    backed_up_left_locked(pool, place);
     outlet_leave_locked(place, executor);
     lock_release(&pool->lock);
     lease_group_missed(pool, executor);
@@ -257,7 +259,7 @@ static void pass_on(struct owner *owner, struct executor *executor)
 static void relieve(struct place *place, struct executor *executor, struct message_list *out)
 {
     unwanted_take_out(place, executor, out);
-    rebalance_relieve(place, executor);
+    (void)rebalance_relieve(place, executor);
 }
 
 static void drop(struct owner *owner, struct executor *executor, struct message_list *unwanted)
@@ -288,6 +290,8 @@ const struct owner_ops pool_owner_ops = {
     .give = rebalance_give,
     .relieve = relieve,
     .drop = drop,
+    .back_up = backed_up_share,
+    .fetch = backed_up_fetch,
     .appeal = escalation_appeal,
     .escalate = escalation_raise,
     .restart = renewal_begin,

@@ -142,6 +142,7 @@ struct pool {
 
     struct lock lock;
     struct list places;                /* lock: members that stay */
+    struct list backed_up;             /* lock: members that sleep behind messages */
     struct list leavers;               /* lock: removed, may still be called back */
     struct list closers;               /* lock: past the point of return */
     struct list prepared;              /* lock: opened by a reload, members after its commit */

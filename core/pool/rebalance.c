@@ -32,7 +32,7 @@ static void ask(struct place *place, struct executor *executor)
                        SIGNAL_WORK);
 }
 
-static bool shares(const struct pool *pool)
+bool rebalance_shares(const struct pool *pool)
 {
     const struct route_ops *ops = route_ops_of(pool);
 
@@ -42,7 +42,7 @@ static bool shares(const struct pool *pool)
 void rebalance_ask_locked(struct pool *pool, struct executor *executor)
 {
     pool->rebalancing.opened = 0;
-    if (!shares(pool))
+    if (!rebalance_shares(pool))
         return;
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
         ask(LIST_ENTRY(node, struct place, link), executor);
@@ -205,12 +205,15 @@ static int give(void *context, struct message *message)
     return give_below_limit(deal, message);
 }
 
-static void give_away(struct deal *deal, uint32_t count)
+/* Returns how many were given. */
+static uint32_t give_away(struct deal *deal, uint32_t count)
 {
     const struct dealer dealer = { .executor = deal->executor, .give = give, .context = deal };
-    struct credit credit = { .places = backlog_deal(deal->actor, count, &dealer) };
+    uint32_t given = backlog_deal(deal->actor, count, &dealer);
+    struct credit credit = { .places = given };
 
     credit_return_now(&credit, deal->actor, deal->executor);
+    return given;
 }
 
 static struct deal deal_of(const struct place *place, struct executor *executor)
@@ -235,12 +238,12 @@ void rebalance_give(struct place *place)
     if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
         return;
     atomic_store_explicit(&place->gives, false, memory_order_relaxed);
-    if (actor->leaving || !shares(pool_of_place(place)) || deal.members->count < 2)
+    if (actor->leaving || !rebalance_shares(pool_of_place(place)) || deal.members->count < 2)
         return;
     choose(&deal, place);
     surplus = surplus_of(&deal);
     if (surplus > 0)
-        give_away(&deal, surplus);
+        (void)give_away(&deal, surplus);
 }
 
 /* --- for a worker whose callback takes long ------------------------------------------------- */
@@ -253,7 +256,7 @@ static void find_idle(struct deal *deal)
     for (uint32_t i = 0; i < deal->looks; i++) {
         const struct member *member = member_at(deal, i);
 
-        deal->idle += may_get(deal, member) && mailbox_is_idle(&member->actor->mailbox);
+        deal->idle += may_get(deal, member) && place_is_idle(member->actor);
     }
 }
 
@@ -268,7 +271,7 @@ static bool may_be_relieved(struct place *place)
     struct pool *pool = pool_of_place(place);
     bool may;
 
-    if (!shares(pool))
+    if (!rebalance_shares(pool))
         return false;
     lock_acquire(&pool->lock);
     may = place->standing == PLACE_MEMBER || leaver_gives_locked(pool, place);
@@ -276,22 +279,22 @@ static bool may_be_relieved(struct place *place)
     return may;
 }
 
-void rebalance_relieve(struct place *place, struct executor *executor)
+bool rebalance_relieve(struct place *place, struct executor *executor)
 {
     struct deal deal = deal_of(place, executor);
     uint32_t waiting = mailbox_waiting(&place->actor->mailbox);
     uint32_t surplus;
 
     if (deal.members->count == 0 || !may_be_relieved(place))
-        return;
+        return true;
     find_idle(&deal);
     if (deal.idle == 0)
-        return;
+        return true;
     /* As many as each idle one gets stay; the message in hand is one more. */
     surplus = waiting - waiting / (deal.idle + 1);
     if (surplus > RELIEF_MAX)
         surplus = RELIEF_MAX;
     deal.level = (surplus + deal.idle - 1) / deal.idle;
     deal.limit = 1;
-    give_away(&deal, surplus);
+    return give_away(&deal, surplus) > 0;
 }

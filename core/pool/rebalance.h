@@ -17,6 +17,7 @@
 #ifndef POOL_REBALANCE_H
 #define POOL_REBALANCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct executor;
@@ -47,8 +48,12 @@ void rebalance_ask_locked(struct pool *pool, struct executor *executor);
 /* In the turn of the place's worker, which may have been asked. As `give` of struct owner_ops. */
 void rebalance_give(struct place *place);
 
-/* Gives messages of the place's worker, whose callback takes long, to idle members. As `relieve`
- * of struct owner_ops. */
-void rebalance_relieve(struct place *place, struct executor *executor);
+/* Whether members of the pool give messages to each other. */
+bool rebalance_shares(const struct pool *pool);
+
+/* Gives messages of the place's worker, which takes none now, to idle members: in its own turn, or
+ * as `relieve` of struct owner_ops. False: members are idle, and get none, since what waits
+ * stays. */
+bool rebalance_relieve(struct place *place, struct executor *executor);
 
 #endif

@@ -7,6 +7,7 @@
 #include "actor/room_queue.h"
 #include "actor/runtime.h"
 #include "actor/spawn.h"
+#include "pool/backed_up.h"
 #include "pool/elastic.h"
 #include "pool/moving_keys.h"
 #include "pool/outcome.h"
@@ -219,7 +220,7 @@ static bool is_idle(const struct place *place, uint32_t stay)
     (void)stay;
     if (leases_are_given(place->owner->leases)) /* a leased worker sleeps, too */
         return atomic_load_explicit(&place->pulls, memory_order_relaxed);
-    return mailbox_is_idle(&place->actor->mailbox);
+    return place_is_idle(place->actor);
 }
 
 static bool is_broken(const struct place *place, uint32_t stay)
@@ -318,6 +319,7 @@ void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct execu
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         rebalance_left_locked(pool, place, executor);
+        backed_up_left_locked(pool, place);
         place->standing = PLACE_LEAVING;
         place->ordered_due_ns = due_ns;
         mailbox_close(&place->actor->mailbox);

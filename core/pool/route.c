@@ -116,7 +116,7 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
 
 static bool is_idle(const struct member *member)
 {
-    return member->actor && mailbox_is_idle(&member->actor->mailbox);
+    return member->actor && place_is_idle(member->actor);
 }
 
 /* In an elastic pool: the idle worker with the lowest number comes first, so that surplus workers

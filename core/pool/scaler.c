@@ -110,7 +110,7 @@ static void count_open_place(struct scale_figures *figures, const struct place *
     figures->is_up = true;
     if (reading->in_hand > 0)
         figures->busy++;
-    else if (mailbox_is_idle(&place->actor->mailbox))
+    else if (place_is_idle(place->actor))
         figures->idle++;
     else
         figures->ready++;

@@ -1,0 +1,26 @@
+#include "actor/doze.h"
+
+#include "actor/actor_ext.h"
+#include "actor/place.h"
+#include "actor/wanted.h"
+
+/* What waits in its mailbox may become unwanted, or may go to a member that is idle by then. */
+static void arm_beat(struct actor *actor)
+{
+    if (actor_ext_get(actor)) /* without memory it sleeps on */
+        actor_ext_arm(actor, executor_time(actor->executor) + WANTED_BEAT_NS);
+}
+
+bool doze(struct actor *actor)
+{
+    struct owner *owner = place_member_of(actor);
+    bool shares = owner && owner->ops->back_up(actor->place);
+    bool waits = mailbox_waiting(&actor->mailbox) > 0;
+
+    if (waits && owner)
+        arm_beat(actor);
+    if (!shares || waits || mailbox_is_unbuffered(&actor->mailbox))
+        return mailbox_try_mute(&actor->mailbox);
+    place_set_dozes(actor->place, true);
+    return mailbox_try_idle(&actor->mailbox);
+}
