@@ -7,6 +7,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <weir/settling.h>
+
 #include "files.h"
 #include "follower.h"
 #include "paths.h"
@@ -134,6 +136,16 @@ static int load_file(struct weir_self *self, struct tail *state)
     return status;
 }
 
+/* A folder that is not there is reported by load_file. */
+static int claim_file(struct weir_self *self, const char *path)
+{
+    int status = weir_settling_claim(self, path);
+
+    if (status == WEIR_EEXISTS)
+        weir_reason(self, "a source that runs or drains has the position");
+    return status == WEIR_EINVALID ? 0 : status;
+}
+
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 static void release(struct tail *state)
@@ -170,6 +182,8 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
         status = WEIR_ENOMEM;
     for (uint32_t i = 0; status == 0 && i < state->settings->unsettled; i++)
         state->free[state->free_count++] = state->settings->unsettled - 1 - i;
+    if (status == 0 && state->settings->position)
+        status = claim_file(self, state->settings->position);
     if (status == 0 && state->settings->position)
         status = load_file(self, state);
     state->saved_ms = weir_now_ms(self) -

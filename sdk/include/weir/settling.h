@@ -4,7 +4,7 @@
  *
  * Not part of <weir/plugin.h>; inline only, nothing to link. A source that uses it calls
  *
- *      open      weir_settling_load, weir_settling_init
+ *      open      weir_settling_claim, weir_settling_load, weir_settling_init
  *      produce   while weir_settling_has_room: weir_settling_add, weir_set_origin with the token,
  *                weir_emit; weir_settling_undo when that is refused
  *      settled   weir_settling_end; from time to time weir_settling_save with the place
@@ -210,6 +210,29 @@ static inline int weir_settling_open(const char *path, FILE **out_stream)
     if (error != 0)
         (void)close(descriptor);
     return error;
+}
+
+/* Reserves the file of a position, however its path is spelt, for this incarnation: call it in
+ * `open`, before the file is read. WEIR_EEXISTS: another source of the host has it, which may still
+ * end after a reload, and saves last. WEIR_EINVALID: there is no such folder. WEIR_ENOMEM. */
+static inline int weir_settling_claim(struct weir_self *self, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(base - path)) : strdup(".");
+    struct stat about;
+    char name[96];
+    int status = folder ? 0 : WEIR_ENOMEM;
+
+    if (folder && stat(folder, &about) < 0)
+        status = WEIR_EINVALID;
+    free(folder);
+    if (status != 0)
+        return status;
+    (void)snprintf(name, sizeof name, "position %llx:%llx:%016llx",
+                   (unsigned long long)about.st_dev, (unsigned long long)about.st_ino,
+                   (unsigned long long)weir_key(base, strlen(base)));
+    return weir_name(self, name);
 }
 
 /* Reads a place; 0 when the file is not there. Returns 0 or an errno, as weir_settling_check;

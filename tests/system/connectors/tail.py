@@ -65,6 +65,24 @@ LISTED = RELAYED.replace("files.tail", "files.lines").replace(
         '"{folder}/app.log", ', "")
 
 
+# Commands that wait for a file.
+WAITING = """
+sources:
+  {name}:
+    use: files.{use}
+    args: {{paths: ["{folder}/app.log"], position: "{folder}/{spelling}position", save_every: 20ms}}
+    to: record
+pools:
+  record:
+    use: exec.run
+    size: 1
+    mailbox: 4
+    args: {{command: [sh, -c, 'until [ -e $1/go ]; do sleep 0.02; done; echo $2 >>$1/record', sh,
+                      "{folder}", "{{}}"]}}
+"""
+WITHOUT = "sources:\n  tick: {{use: timer.cron, to: record, args: {{every: 10h}}}}\n"
+
+
 class Writer(threading.Thread):
     """Writes numbered lines in pieces, half lines too, and rotates at random."""
 
@@ -298,6 +316,38 @@ def test_file_beside_the_position_is_made_anew():
             check(stream.read() == b"of another user", "the victim was written")
 
 
+def test_position_of_a_source_that_drains_is_not_read():
+    """A source that was removed saves last: another one, under its name or a new one, begins when
+    it has ended."""
+    for use, name, is_removed in (("tail", "lines", True), ("lines", "lines", True),
+                                  ("tail", "others", False)):
+        with hosted("") as host:
+            words = {"folder": host.work, "use": use, "name": "lines", "spelling": ""}
+            with open(os.path.join(host.work, "app.log"), "wb") as stream:
+                stream.write(b"".join(b"%d\n" % i for i in range(20)))
+            without = WITHOUT + WAITING[WAITING.index("pools:"):]
+            host.write(WAITING.format(**words))
+            host.start()
+            until(lambda h=host: h.json("status")["pools"][0]["accepted"] > 3, "messages")
+            if is_removed:
+                host.write(without.format(**words))
+                check(host.run("reload").returncode == 0, f"{use} {name}: the removal")
+            words.update(name=name, spelling="./")
+            host.write(WAITING.format(**words))
+            got = host.run("reload")
+            check(got.returncode == 78 and "runs or drains has the position" in got.stderr,
+                  f"{use} {name}: {got.returncode} {got.stderr}")
+            open(os.path.join(host.work, "go"), "wb").close()
+            if not is_removed:
+                host.write(without.format(**words))
+                check(host.run("reload").returncode == 0, f"{use} {name}: the removal")
+                host.write(WAITING.format(**words))
+            until(lambda h=host: h.run("reload").returncode == 0, f"{use} {name}: the other one")
+            until(lambda h=host: len(recorded(h)) == 20, f"{use} {name}: all lines")
+            host.stop()
+            check(set(recorded(host).values()) == {1}, f"{use} {name}: {recorded(host)}")
+
+
 def test_example_is_valid():
     got = subprocess.run([WEIR, "check", os.path.join(TREE, "examples/commands/follow.yaml")],
                          capture_output=True, text=True, check=False,
@@ -322,6 +372,7 @@ def main():
     test_position_that_cannot_be_saved_at_the_end_ends_with_74()
     test_position_that_is_no_regular_file_is_refused()
     test_file_beside_the_position_is_made_anew()
+    test_position_of_a_source_that_drains_is_not_read()
     test_example_is_valid()
     return report_failures()
 
