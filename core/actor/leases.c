@@ -144,12 +144,12 @@ uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, stru
 
 /* A member that stays, and has no order to leave, comes back to the queue. Under the lock of the
  * leases, before the member can take from the queue. */
-static void come_back_locked(const struct lease *lease)
+static void come_back_locked(const struct lease *lease, uint64_t now_ns)
 {
     struct place *place = lease->actor->place;
 
     if (!mailbox_is_closed(&lease->actor->mailbox))
-        place->owner->ops->comes(place, lease_keeps_worker(lease->end));
+        place->owner->ops->comes(place, lease_keeps_worker(lease->end), now_ns);
 }
 
 /* From now on the time-out bounds the way of the member back to the pool. */
@@ -159,7 +159,7 @@ static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
     lease->end = end;
     lease->due_ns = due_of(lease->leases, now_ns);
     lease->leases->ended[end]++;
-    come_back_locked(lease);
+    come_back_locked(lease, now_ns);
     histogram_add(&lease->leases->lasted, span_ns(lease->begun_ns, now_ns));
 }
 

@@ -75,7 +75,7 @@ struct owner_ops {
     struct message *(*take)(struct actor *actor); /* returns NULL: the actor is marked idle */
     void (*awake)(struct place *place);           /* removes the idle mark */
     /* The actor, which is not idle, comes to the queue: `at_once`, or when it is open again. */
-    void (*comes)(struct place *place, bool at_once);
+    void (*comes)(struct place *place, bool at_once, uint64_t now_ns);
     /* Puts a message of `take` back at the front of the queue, for another member. Takes it. */
     void (*put_back)(struct place *place, struct message *message);
     bool (*keeps)(struct place *place); /* the actor must finish the queue before it leaves */

@@ -107,6 +107,9 @@ struct place {
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
     struct list pulling;
     struct pull_queue *called_by; /* woken for a message there, or on its way back; NULL: not */
+    /* written there: since when it is called by a queue of takers, also when it is late; 0: it is
+     * not, or has come */
+    _Atomic uint64_t called_ns;
     struct pull_queue *opens_for; /* opens, and has not come there yet; NULL: not */
 
     struct child *child;                 /* const: of another actor; NULL: no child */

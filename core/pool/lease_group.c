@@ -66,7 +66,17 @@ static uint64_t less(uint64_t number, uint64_t by)
     return number > by ? number - by : 0;
 }
 
-/* Workers of the members that are not in use, and that no taker of their own pool waits for. */
+/* Workers of a member that are not in use, and that no taker of their own pool waits for. */
+static uint64_t count_unused_of(struct pool *pool, bool at_once)
+{
+    uint64_t unused;
+
+    lock_acquire(&pool->pull.lock);
+    unused = less(takers_unused_locked(pool, at_once), pool->pull.messages.count);
+    lock_release(&pool->pull.lock);
+    return unused;
+}
+
 static uint64_t count_unused(const struct members *members, bool at_once)
 {
     uint64_t unused = 0;
@@ -74,11 +84,8 @@ static uint64_t count_unused(const struct members *members, bool at_once)
     for (uint32_t i = 0; i < members->count; i++) {
         struct pool *pool = members->members[i].pool;
 
-        if (!pool)
-            continue;
-        lock_acquire(&pool->pull.lock);
-        unused += less(takers_unused_locked(pool, at_once), pool->pull.messages.count);
-        lock_release(&pool->pull.lock);
+        if (pool && !is_paused(pool))
+            unused += count_unused_of(pool, at_once);
     }
     return unused;
 }
@@ -180,17 +187,19 @@ static uint32_t count_coming(struct pool *pool, const struct pull_queue *queue)
     return count;
 }
 
-/* Takers of the group for which no worker of any pool comes. The lock of its queue is held. */
-static uint64_t count_lacking_locked(const struct pull_queue *queue)
+/* Takers of the group for which no worker of any pool comes, or opens for them. The lock of its
+ * queue is held. */
+static uint64_t count_lacking_locked(const struct pool *group)
 {
-    /* Relaxed: under the lock that adds to them; a later taker is seen at the next check. */
-    uint64_t served = (uint64_t)atomic_load_explicit(&queue->called, memory_order_relaxed) +
-                      atomic_load_explicit(&queue->opening, memory_order_relaxed);
+    /* Relaxed: under the lock that adds to it; a later taker is seen at the next check. */
+    uint64_t served = unused_locked(group, true) +
+                      atomic_load_explicit(&group->pull.opening, memory_order_relaxed);
 
-    return less(queue->messages.count, served);
+    return less(group->pull.messages.count, served);
 }
 
-/* The law sees workers that come for takers as free, so these takers count, too. */
+/* The law sees workers that come for takers as free, so these takers count, too: while some lack a
+ * worker, each that is not in use comes for another one. */
 static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint64_t lacking,
                               uint64_t now_ns, struct scale_figures *figures)
 {
@@ -198,6 +207,8 @@ static void add_takers_locked(struct pool *pool, struct pull_queue *queue, uint6
     uint64_t age_ns = first && lacking > 0 ? less(now_ns, first->queued_ns) : 0;
 
     figures->waiting += lacking + count_coming(pool, queue);
+    if (lacking > 0)
+        figures->waiting += count_unused_of(pool, true);
     if (age_ns > figures->oldest_ns)
         figures->oldest_ns = age_ns;
 }
@@ -224,7 +235,7 @@ struct scale_verdict lease_group_decide_locked(struct pool *pool, const struct s
         return scale_decide(law, figures);
     growth->queue = &group->pull;
     lock_acquire(&group->pull.lock);
-    lacking = leaves_takers(pool, growth) ? 0 : count_lacking_locked(&group->pull);
+    lacking = leaves_takers(pool, growth) ? 0 : count_lacking_locked(group);
     add_takers_locked(pool, &group->pull, lacking, now_ns, figures);
     verdict = scale_decide(law, figures);
     growth->waits = group->pull.messages.count > 0;
@@ -379,6 +390,39 @@ static bool wake(struct pool *group, struct executor *executor)
         drop_tries(group, executor);
     return atomic_load_explicit(&group->owner.waiting, memory_order_relaxed) == 0 ||
            wake_if_waiting(group, executor);
+}
+
+static void give_up_late(struct pool *pool, struct executor *executor, uint64_t now_ns)
+{
+    bool were_late;
+
+    lock_acquire(&pool->lock);
+    were_late = takers_give_up_late_locked(pool, now_ns);
+    lock_release(&pool->lock);
+    if (were_late)
+        pulling_pass_on(pool, executor);
+}
+
+void lease_group_look(struct pool *pool, struct executor *executor, uint64_t now_ns)
+{
+    const struct members *members;
+    bool lack;
+
+    /* Relaxed: the taker was in the queue before the beat that it began. */
+    if (!leases_are_given(&pool->leases) || route_ops_of(pool)->pulls ||
+        atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed) == 0)
+        return;
+    /* [P1] pairs with members_publish. */
+    members = atomic_load_explicit(&pool->members, memory_order_acquire);
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->members[i].pool)
+            give_up_late(members->members[i].pool, executor, now_ns);
+    (void)wake(pool, executor); /* tries do not wait for late members */
+    lock_acquire(&pool->pull.lock);
+    lack = count_lacking_locked(pool) > 0;
+    lock_release(&pool->pull.lock);
+    if (lack)
+        ask_all(members, executor);
 }
 
 void lease_group_joined(struct pool *group, struct executor *executor)

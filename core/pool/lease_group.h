@@ -35,6 +35,10 @@ void lease_group_put_back(struct place *place, struct message *message);
 /* As pulling_pass_on, for a pool and the group that it belongs to. */
 void lease_group_pass_on(struct pool *pool, struct executor *executor);
 
+/* A beat of a group whose takers wait: members that are late do not count, and the pools check
+ * whether they grow. `pool` may be any pool. In its turn. */
+void lease_group_look(struct pool *pool, struct executor *executor, uint64_t now_ns);
+
 /* Called when pools have become members of the group: wakes a worker that sleeps if takers wait,
  * which did not find these pools when they came. `group` may be any pool. Any thread, in a read
  * section. */

@@ -38,3 +38,18 @@ void pull_count_left_locked(struct pool *pool, const struct message *message)
     else
         pool->gone.dead++;
 }
+
+void pull_call_locked(struct place *place, struct pull_queue *caller, uint64_t now_ns)
+{
+    place->called_by = caller;
+    /* Relaxed, as below: figures for takers and for growth. */
+    atomic_store_explicit(&place->called_ns, now_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&caller->called, 1, memory_order_relaxed);
+}
+
+void pull_end_call_locked(struct place *place)
+{
+    if (place->called_by)
+        atomic_fetch_sub_explicit(&place->called_by->called, 1, memory_order_relaxed);
+    place->called_by = NULL;
+}

@@ -25,4 +25,9 @@ void pull_note_due_locked(struct pull_queue *pull, const struct message *message
  * pool->lock is held. */
 void pull_count_left_locked(struct pool *pool, const struct message *message);
 
+/* The place's actor is to come to the queue `caller`. The lock of its own queue is held. */
+void pull_call_locked(struct place *place, struct pull_queue *caller, uint64_t now_ns);
+/* It does not count as coming any more. */
+void pull_end_call_locked(struct place *place);
+
 #endif

@@ -40,10 +40,9 @@ static void forget_idle_locked(struct pull_queue *pull, struct place *place)
 /* The actor of a place comes to the queue, or never will. The lock of the place's pool is held. */
 static void forget_call_locked(struct place *place)
 {
-    /* Relaxed: it bounds the takers that wait; the member looks at the queue after this. */
-    if (place->called_by)
-        atomic_fetch_sub_explicit(&place->called_by->called, 1, memory_order_relaxed);
-    place->called_by = NULL;
+    pull_end_call_locked(place);
+    /* Relaxed, both: they bound the takers that wait; the member looks at the queue after this. */
+    atomic_store_explicit(&place->called_ns, 0, memory_order_relaxed);
     if (place->opens_for)
         atomic_fetch_sub_explicit(&place->opens_for->opening, 1, memory_order_relaxed);
     place->opens_for = NULL;
@@ -70,8 +69,8 @@ static bool wake_for_locked(struct pull_queue *pull, struct pull_queue *caller,
     /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
     forget_idle_locked(pull, place);
-    place->called_by = caller;
-    atomic_fetch_add_explicit(&caller->called, 1, memory_order_relaxed);
+    /* A message that is no taker waits also while all threads are busy. */
+    pull_call_locked(place, caller, caller->leases ? executor_time(executor) : 0);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                        SIGNAL_WORK);
     return true;

@@ -152,7 +152,7 @@ void resize_begin_locked(struct list *places, struct dispatcher *opener, struct 
 
         place->opener = opener;
         if (pool_of_place(place)->settings.lease.on)
-            takers_come(place, false);
+            takers_come(place, false, 0); /* not at once: no time */
         actor_begin(place->actor, executor);
     }
 }

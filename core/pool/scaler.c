@@ -12,6 +12,7 @@
 #include "pool/resize.h"
 #include "pool/route_ops.h"
 #include "pool/scale_law.h"
+#include "pool/takers.h"
 #include "pool/unwanted.h"
 
 #define NS_PER_MS UINT64_C(1000000)
@@ -104,11 +105,16 @@ static void offer_unused(struct check *check, const struct pool *pool, struct pl
     check->figures.unused_ns = unused_ns;
 }
 
+/* A worker that was returned is ready from then on, until it is late. */
 static void count_open_place(struct scale_figures *figures, const struct place *place,
-                             const struct ledger_reading *reading)
+                             const struct ledger_reading *reading, uint64_t now_ns)
 {
+    enum takers_coming coming = takers_coming(place, now_ns);
+
     figures->is_up = true;
-    if (reading->in_hand > 0)
+    if (coming == TAKERS_COMES)
+        figures->ready++;
+    else if (reading->in_hand > 0 || coming == TAKERS_LATE)
         figures->busy++;
     else if (place_is_idle(place->actor))
         figures->idle++;
@@ -147,7 +153,7 @@ static void count_place(struct check *check, const struct pool *pool, const stru
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     if (shut_ns == 0)
-        count_open_place(figures, place, &reading);
+        count_open_place(figures, place, &reading, check->now_ns);
     else
         count_shut_place(check, law, place, shut_ns);
     figures->waiting += reading.queued;
@@ -381,7 +387,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
     struct weir_resized resized = { 0 };
     struct check check = { 0 };
     bool leaves_takers = false;
-    bool was_asked;
+    bool was_asked, were_late;
 
     /* [G1] as in elastic_notice. */
     (void)atomic_exchange_explicit(&pool->scaler.asked, false, memory_order_seq_cst);
@@ -389,6 +395,7 @@ void scaler_check(struct pool *pool, struct executor *executor)
     lock_acquire(&pool->lock);
     check.now_ns = executor_look_at_clock(executor); /* as in pool_consult_law */
     was_asked = check.now_ns < pool->scaler.due_ns || pool->scaler.due_ns == 0;
+    were_late = takers_give_up_late_locked(pool, check.now_ns);
     if (elastic_is_active_locked(pool)) {
         leaves_takers = act_locked(pool, executor, &check, &resized);
         for_messages = next_for_messages_locked(pool, &check, was_asked);
@@ -397,8 +404,11 @@ void scaler_check(struct pool *pool, struct executor *executor)
     }
     lock_release(&pool->lock);
     arm(pool, check.now_ns, for_messages, earlier(for_workers, unwanted_beat(pool)));
+    if (were_late)
+        lease_group_pass_on(pool, executor);
     if (leaves_takers)
         lease_group_ask_others(pool, executor);
+    lease_group_look(pool, executor, check.now_ns);
     if (check.fills)
         log_full(pool, &check);
     if (resized.changed > 0)

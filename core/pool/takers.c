@@ -36,7 +36,7 @@ uint64_t takers_room_locked(const struct pool *pool, bool tries)
     return count < limit ? limit - count : 0;
 }
 
-void takers_come(struct place *place, bool at_once)
+void takers_come(struct place *place, bool at_once, uint64_t now_ns)
 {
     struct pull_queue *pull = &pool_of_place(place)->pull;
 
@@ -44,13 +44,55 @@ void takers_come(struct place *place, bool at_once)
     if (place->called_by || place->opens_for) {
         /* it comes already */
     } else if (at_once) {
-        place->called_by = pull;
-        atomic_fetch_add_explicit(&pull->called, 1, memory_order_relaxed);
+        pull_call_locked(place, pull, now_ns);
     } else {
         place->opens_for = pull;
         atomic_fetch_add_explicit(&pull->opening, 1, memory_order_relaxed);
     }
     lock_release(&pull->lock);
+}
+
+enum takers_coming takers_coming(const struct place *place, uint64_t now_ns)
+{
+    /* Relaxed: compared with a time. */
+    uint64_t called_ns = atomic_load_explicit(&place->called_ns, memory_order_relaxed);
+
+    if (called_ns == 0)
+        return TAKERS_NOT_CALLED;
+    return now_ns < called_ns + TAKERS_LATE_NS ? TAKERS_COMES : TAKERS_LATE;
+}
+
+/* False: it does not count already. */
+static bool give_up_call(struct place *place)
+{
+    struct pull_queue *pull = &pool_of_place(place)->pull;
+    bool is_called;
+
+    lock_acquire(&pull->lock);
+    is_called = place->called_by != NULL;
+    pull_end_call_locked(place);
+    lock_release(&pull->lock);
+    return is_called;
+}
+
+static bool give_up_late(const struct list *places, uint64_t now_ns)
+{
+    bool any = false;
+
+    for (struct list *node = places->next; node != places; node = node->next) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        any |= takers_coming(place, now_ns) == TAKERS_LATE && give_up_call(place);
+    }
+    return any;
+}
+
+bool takers_give_up_late_locked(struct pool *pool, uint64_t now_ns)
+{
+    bool any = give_up_late(&pool->places, now_ns);
+
+    any |= give_up_late(&pool->leavers, now_ns);
+    return give_up_late(&pool->closers, now_ns) || any;
 }
 
 /* --- takers that are not served --------------------------------------------------------------- */

@@ -84,6 +84,13 @@ static bool has_one_waiting(void *context)
     return rig_stats(context).queued == 1;
 }
 
+static bool are_all_free(void *context)
+{
+    struct pool *pool = context;
+
+    return atomic_load(&pool->pull.sleeping) == WORKERS;
+}
+
 /* promise P42 */
 static void test_paused_pool_gives_no_worker_until_it_goes_on(void)
 {
@@ -154,6 +161,25 @@ static void test_paused_pool_does_not_grow_for_takers(void)
     finish_group(&g);
 }
 
+/* promise P42: its workers that sleep are no room, and no reason for the others not to grow. */
+static void test_sleeping_workers_of_a_paused_pool_hold_up_no_growth(void)
+{
+    struct group g = { 0 };
+
+    begin_group(&g, WEIR_ROUTE_LEAST_LOADED, true);
+    pause_member(&g, 1, true);
+    for (uint32_t slot = 0; slot < WORKERS; slot++)
+        CU_ASSERT_TRUE(takes(&g.f, slot));
+    return_all(&g, WORKERS);
+    CU_ASSERT_TRUE(rig_wait(&g.f.rig, are_all_free, g.members[0]));
+    pause_member(&g, 0, true);
+    pause_member(&g, 1, false);
+    CU_ASSERT_TRUE(takes(&g.f, 0));
+    CU_ASSERT_EQUAL(rig_stats(g.members[1]).target, 1);
+    return_all(&g, 1);
+    finish_group(&g);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -162,6 +188,8 @@ int main(void)
         { "a worker returned to a paused pool serves no taker",
           test_worker_returned_to_a_paused_pool_serves_no_taker },
         { "a paused pool does not grow for takers", test_paused_pool_does_not_grow_for_takers },
+        { "its sleeping workers hold up no growth",
+          test_sleeping_workers_of_a_paused_pool_hold_up_no_growth },
         CU_TEST_INFO_NULL,
     };
 

@@ -1,11 +1,12 @@
 /*
- * Goal: a worker that fails to open, hangs in `open` or hangs in `close` does not hold up the
- * growth of its pool beside it, by whatever route; a group leaves its takers to the pools whose
- * workers open.
+ * Goal: a worker that fails to open, that hangs in `open`, `close` or `returned`, or that was
+ * returned and has something left to do, does not hold up the growth of its pool beside it, by
+ * whatever route; a group leaves its takers to the pools whose workers open.
  *
  * Method: a table of places that are held, and of pools. Worker 0 has a message that does not end,
  * or is leased; workers with certain numbers are held; a further message or taker waits. The clock
- * moves until another worker is open. `open_timeout` is longer than the clock gets.
+ * moves until another worker is open. `open_timeout`, and the time-out of a lease, are longer than
+ * the clock gets.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,10 +27,17 @@ enum hold {
     HANGS,      /* worker 1 hangs in `open` */
     HANG_TWICE, /* workers 1 and 2 do */
     CLOSES,     /* worker 0, the only one, fails and hangs in `close` */
+    /* worker 0, the only one, was returned, and does not come back: */
+    KEEPS,   /* it keeps a message of the lease */
+    RETRIES, /* a message of the lease waits for a retry */
+    STASHES, /* it has stashed one, */
+    RUNS,    /* it handles one, */
+    RETURNS, /* it hangs in `returned` */
     HOLDS,
 };
 
-static const char *const holds[] = { "fails", "hangs", "two hang", "closes" };
+static const char *const holds[] = { "fails", "hangs",   "two hang", "closes", "keeps",
+                                     "retry", "stashes", "runs",     "returns" };
 
 struct row {
     const char *name;
@@ -37,18 +45,21 @@ struct row {
     bool leases;
     bool groups; /* a second pool without workers, whose workers open */
     uint64_t wait_ms;
+    bool is_fixed; /* the first pool does not scale itself */
 };
 
 static const struct row rows[] = {
-    { "round robin", WEIR_ROUTE_ROUND_ROBIN, false, false, 0 },
-    { "round robin, wait", WEIR_ROUTE_ROUND_ROBIN, false, false, 20 },
-    { "least loaded", WEIR_ROUTE_LEAST_LOADED, false, false, 0 },
-    { "pull", WEIR_ROUTE_PULL, false, false, 0 },
-    { "pull, wait", WEIR_ROUTE_PULL, false, false, 20 },
-    { "leases", WEIR_ROUTE_PULL, true, false, 0 },
-    { "leases, wait", WEIR_ROUTE_PULL, true, false, 20 },
-    { "group", WEIR_ROUTE_PULL, true, true, 0 },
-    { "group, wait", WEIR_ROUTE_PULL, true, true, 20 },
+    { "round robin", WEIR_ROUTE_ROUND_ROBIN, false, false, 0, false },
+    { "round robin, wait", WEIR_ROUTE_ROUND_ROBIN, false, false, 20, false },
+    { "least loaded", WEIR_ROUTE_LEAST_LOADED, false, false, 0, false },
+    { "pull", WEIR_ROUTE_PULL, false, false, 0, false },
+    { "pull, wait", WEIR_ROUTE_PULL, false, false, 20, false },
+    { "leases", WEIR_ROUTE_PULL, true, false, 0, false },
+    { "leases, wait", WEIR_ROUTE_PULL, true, false, 20, false },
+    { "group", WEIR_ROUTE_PULL, true, true, 0, false },
+    { "group, wait", WEIR_ROUTE_PULL, true, true, 20, false },
+    { "group, the first is fixed", WEIR_ROUTE_PULL, true, true, 0, true },
+    { "group, the first is fixed, wait", WEIR_ROUTE_PULL, true, true, 20, true },
 };
 
 struct world {
@@ -57,7 +68,7 @@ struct world {
     enum hold hold;
     struct probe *held; /* of the first pool */
     struct probe *sound;
-    struct gate gate; /* holds `open` and `close` */
+    struct gate gate; /* holds `open`, `close` and `returned` */
     struct pool *group;
     struct pool *pools[2];
     _Atomic uint32_t sound_ones; /* workers that have opened behind worker 0 */
@@ -67,7 +78,7 @@ static int opens(struct weir_self *self, struct probe *probe)
 {
     struct world *w = probe->context;
     uint32_t index = weir_index(self);
-    bool is_held = index > 0 && index <= (w->hold == HANG_TWICE ? 2u : 1u) && w->hold != CLOSES &&
+    bool is_held = index > 0 && index <= (w->hold == HANG_TWICE ? 2u : 1u) && w->hold < CLOSES &&
                    probe == w->held;
 
     if (is_held && w->hold == FAILS)
@@ -87,6 +98,15 @@ static void closes(struct weir_self *self, struct probe *probe)
         (void)gate_pass(&w->gate);
 }
 
+static int returns(struct weir_self *self, struct probe *probe)
+{
+    struct world *w = probe->context;
+
+    if (w->hold == RETURNS && weir_index(self) == 0 && probe == w->held)
+        (void)gate_pass(&w->gate);
+    return 0;
+}
+
 /* --- pools ------------------------------------------------------------------------------------ */
 
 static struct pool *make_pool(struct world *w, uint32_t number)
@@ -100,7 +120,7 @@ static struct pool *make_pool(struct world *w, uint32_t number)
                       .mailbox = 8,
                       .size_max = WORKERS_MAX,
                       .open_timeout_ms = OPEN_MS,
-                      .scale = { true, w->row->wait_ms, IDLE_MS },
+                      .scale = { number > 0 || !w->row->is_fixed, w->row->wait_ms, IDLE_MS },
                       .remove = { .timeout_ms = 500 },
                       .lease = { w->row->leases, OPEN_MS, SLOTS } },
     };
@@ -122,6 +142,7 @@ static struct probe *make_probe(struct world *w)
 
     probe->opens = opens;
     probe->closes = closes;
+    probe->returns = returns;
     probe->context = w;
     return probe;
 }
@@ -160,7 +181,7 @@ static void begin_world(struct world *w, const struct row *row, enum hold hold)
 
 static void return_leases(struct world *w)
 {
-    if (w->row->leases && w->hold != CLOSES)
+    if (w->row->leases && w->hold < CLOSES)
         CU_ASSERT_EQUAL(result(&w->f, 0, return_done), 0);
     if (w->row->leases && atomic_load(&w->f.slots[1].answer) == 0)
         CU_ASSERT_EQUAL(result(&w->f, 1, return_done), 0);
@@ -173,6 +194,8 @@ static void finish_world(struct world *w)
     gate_open(&w->gate);
     gate_open(&w->held->gate);
     return_leases(w);
+    if (w->hold == KEEPS || w->hold == RETRIES)
+        rig_advance(&w->f.rig, OPEN_MS); /* the time-out of its lease replaces it */
     CU_ASSERT_TRUE(rig_end(&w->f.rig, w->row->groups ? w->group : w->pools[0], NULL));
     if (w->row->groups) {
         executor = runtime_enter(w->f.rig.runtime);
@@ -188,20 +211,70 @@ static void finish_world(struct world *w)
 
 /* --- work ------------------------------------------------------------------------------------- */
 
-/* Worker 0 has something to do for long, or closes. */
+static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    (void)message;
+    return WEIR_KEEP;
+}
+
+static int try_later(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_retry_after(self, OPEN_MS);
+    return WEIR_RETRY;
+}
+
+static int leave_kept(struct weir_self *self, struct probe *probe,
+                      const struct weir_message *message)
+{
+    return send_under(self, probe, message, keep);
+}
+
+static int leave_retry(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    return send_under(self, probe, message, try_later);
+}
+
+static int leave_stashed(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    return send_under(self, probe, message, put_aside);
+}
+
+/* What the holder leaves behind; NULL: nothing. */
+static probe_act *const left[HOLDS] = {
+    [KEEPS] = leave_kept, [RETRIES] = leave_retry, [STASHES] = leave_stashed, [RUNS] = use_long
+};
+
+static void occupy_by_lease(struct world *w)
+{
+    CU_ASSERT_TRUE(takes(&w->f, 0));
+    if (left[w->hold]) {
+        CU_ASSERT_EQUAL(result(&w->f, 0, left[w->hold]), 0);
+        CU_ASSERT_TRUE(w->hold == RUNS ? gate_await(&w->held->gate, 1)
+                                       : rig_noted(&w->f.rig, w->held, 1000, 1));
+    }
+    if (w->hold >= CLOSES)
+        CU_ASSERT_EQUAL(result(&w->f, 0, w->hold == CLOSES ? return_failed : return_done), 0);
+}
+
+/* Worker 0 has something to do for long, closes, or does not come back. */
 static void occupy(struct world *w)
 {
     probe_act *what = w->hold == CLOSES ? probe_fail : probe_wait;
 
     if (w->row->leases) {
-        CU_ASSERT_TRUE(takes(&w->f, 0));
-        if (w->hold == CLOSES)
-            CU_ASSERT_EQUAL(result(&w->f, 0, return_failed), 0);
+        occupy_by_lease(w);
     } else {
         CU_ASSERT_EQUAL(rig_send(&w->f.rig, w->f.target, (struct order){ .act = what }), 0);
         CU_ASSERT_TRUE(w->hold == CLOSES || gate_await(&w->held->gate, 1));
     }
-    CU_ASSERT_TRUE(w->hold != CLOSES || gate_await(&w->gate, 1));
+    CU_ASSERT_TRUE((w->hold != CLOSES && w->hold != RETURNS) || gate_await(&w->gate, 1));
 }
 
 /* One more that waits for a worker. */
@@ -247,7 +320,7 @@ static void check_row(const struct row *row, enum hold hold)
 static void test_a_place_that_is_held_does_not_hold_up_growth(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        for (enum hold hold = FAILS; hold < HOLDS; hold++)
+        for (enum hold hold = FAILS; hold < (rows[i].leases ? HOLDS : KEEPS); hold++)
             check_row(&rows[i], hold);
 }
 
