@@ -54,6 +54,7 @@ uint32_t due_run(struct actor *actor)
     next = earlier(next, printing_time(actor, now));
     next = earlier(next, kept_time(actor, now));
     next = earlier(next, lease_time(actor, now));
+    next = earlier(next, lease_unsent_time(actor, now)); /* that may have ended the incarnation */
     next = earlier(next, newcomer_time(actor, now));
     if (next != TIMER_NEVER)
         actor_ext_arm(actor, next);

@@ -138,13 +138,17 @@ void end_settle_input(struct actor *actor)
     settle_done(actor, message);
 }
 
-/* Leaves the wait queue, too. The message that emitted the outbox counts as handled. */
-static void drop_outbox(struct actor *actor)
+void end_drop_outbox(struct actor *actor, enum dead_reason reason, int status)
 {
     if (!place_outbox(actor->place))
         return;
-    output_drop_all(actor);
+    output_drop_all(actor, reason, status);
     end_settle_input(actor);
+}
+
+static void drop_outbox(struct actor *actor)
+{
+    end_drop_outbox(actor, DEAD_NO_TARGET, WEIR_ETERMINATED);
 }
 
 /* Ends the actor: removes it from its owner, and gives its slot back. */

@@ -95,6 +95,8 @@ int incarnation_start(struct actor *actor)
     if (!actor->memory)
         return WEIR_ENOMEM;
     demand_reset(actor);
+    if (actor->place)
+        actor->place->unsent_due_ns = 0;
     if (behaviour->open)
         status = call_behaviour(actor);
     if (status != 0) {

@@ -183,6 +183,18 @@ bool lease_remove(struct actor *actor)
     return true;
 }
 
+/* What was emitted under the lease waits for room no longer than the way back may take. */
+static void bound_outbox(struct actor *actor, struct lease *lease)
+{
+    enum lease_end how;
+    uint64_t due_ns;
+
+    (void)leases_look(lease, executor_look_at_clock(actor->executor), &how, &due_ns);
+    actor->place->unsent_due_ns = due_ns;
+    if (due_ns != TIMER_NEVER && actor_ext_get(actor))
+        actor_ext_arm(actor, due_ns);
+}
+
 void lease_drop(struct actor *actor, bool failed)
 {
     const struct owner *owner = place_member_of(actor);
@@ -193,6 +205,7 @@ void lease_drop(struct actor *actor, bool failed)
     if (!lease)
         return;
     (void)leases_close(lease, LEASE_MEMBER_FAILED);
+    bound_outbox(actor, lease);
     backlog_hurry(actor, MESSAGE_LEASED); /* the next incarnation refuses them */
     settle_done(actor, lease_release(actor, lease));
 }

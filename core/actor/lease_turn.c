@@ -3,6 +3,7 @@
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
+#include "actor/end.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
@@ -172,6 +173,19 @@ uint64_t lease_time(struct actor *actor, uint64_t now_ns)
     if (!leases_look(lease, now_ns, &how, &due_ns))
         return due_ns;
     return come_back(actor, how, now_ns, due_ns);
+}
+
+uint64_t lease_unsent_time(struct actor *actor, uint64_t now_ns)
+{
+    uint64_t due_ns = actor->place ? actor->place->unsent_due_ns : 0;
+
+    if (due_ns == 0 || !output_is_waiting(actor))
+        return TIMER_NEVER;
+    if (due_ns > now_ns)
+        return due_ns;
+    actor->place->unsent_due_ns = 0;
+    end_drop_outbox(actor, DEAD_OUTPUT_FULL, WEIR_EFULL);
+    return TIMER_NEVER;
 }
 
 void lease_leave_time(struct actor *actor, uint64_t now_ns)

@@ -16,6 +16,10 @@ bool lease_step(struct actor *actor);
  * look, or TIMER_NEVER. */
 uint64_t lease_time(struct actor *actor, uint64_t now_ns);
 
+/* After SIGNAL_TIME: drops what waits for room since a lease that has ended with its incarnation.
+ * Returns as lease_time. */
+uint64_t lease_unsent_time(struct actor *actor, uint64_t now_ns);
+
 /* Revokes the lease of a member whose time to leave is over. */
 void lease_leave_time(struct actor *actor, uint64_t now_ns);
 

@@ -548,16 +548,15 @@ bool output_flush(struct actor *actor)
     return true;
 }
 
-void output_drop_all(struct actor *actor)
+void output_drop_all(struct actor *actor, enum dead_reason reason, int status)
 {
     struct outbox *outbox = place_outbox(actor->place);
     struct message *message;
 
     while ((message = message_list_take(&outbox->copies)))
-        drop(actor, message->output, message, receiver_of(actor, message), DEAD_NO_TARGET,
-             WEIR_ETERMINATED);
+        drop(actor, message->output, message, receiver_of(actor, message), reason, status);
     while ((message = message_list_take(&outbox->waiting)))
-        drop(actor, message->output, message, 0, DEAD_NO_TARGET, WEIR_ETERMINATED);
+        drop(actor, message->output, message, 0, reason, status);
     tokens_leave(&outbox->token_wait);
     wait_queue_leave(&outbox->waiter, actor->executor);
 }

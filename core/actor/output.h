@@ -26,8 +26,8 @@ bool output_flush(struct actor *actor);
  * the actor waits for a token: its timer wakes it. */
 uint32_t output_tokens(struct actor *actor, uint32_t output, uint32_t max);
 
-/* Called when the worker ends for good: makes the rest dead `no_target`. */
-void output_drop_all(struct actor *actor);
+/* Called when the worker ends for good, or may not wait any more: makes the rest dead. */
+void output_drop_all(struct actor *actor, enum dead_reason reason, int status);
 
 static inline bool output_is_waiting(const struct actor *actor)
 {

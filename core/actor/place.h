@@ -56,8 +56,10 @@ struct place {
     /* owner */
     struct dispatcher *opener; /* runs the turns until it has opened; NULL: its own one does */
     struct backoff backoff;
-    uint64_t reopen_ns;     /* when to open again, in state WAITING */
-    uint64_t leave_due_ns;  /* when it must have finished; 0 = no time-out */
+    uint64_t reopen_ns;    /* when to open again, in state WAITING */
+    uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
+    uint64_t
+        unsent_due_ns; /* its outbox keeps the next incarnation waiting no longer; 0 = it may */
     uint64_t room_pause_ns; /* before it tries again to pass on its backlog; 0: it does not wait */
     /* counted: the spec that `open` got, when it is not the present one */
     struct spec *opened_with;
