@@ -118,8 +118,7 @@ static bool is_used(struct actor *actor)
     struct ledger_reading reading;
 
     ledger_read(&actor->ledger, &actor->mailbox, &reading);
-    return reading.in_hand + reading.queued + reading.held > 0 ||
-           atomic_load_explicit(&actor->place->engaged, memory_order_relaxed) > 0 ||
+    return reading.in_hand + reading.queued + reading.held > 0 || place_is_engaged(actor->place) ||
            children_are_used(actor->place);
 }
 

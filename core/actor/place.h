@@ -71,6 +71,7 @@ struct place {
     _Atomic int open_status;   /* owner writes: of the last open */
     _Atomic uint32_t opens;    /* owner writes: attempts so far */
     _Atomic uint32_t engaged;  /* owner writes: see place_engage */
+    _Atomic uint32_t by_port;  /* the lock of its port writes: see place_engage_by_port */
     _Atomic bool dozes;        /* owner writes: its mailbox is idle, but it takes no message now */
     _Atomic uint64_t shut_ns;  /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
@@ -225,6 +226,27 @@ static inline void place_engage(struct place *place, int32_t by)
                               atomic_load_explicit(&place->engaged, memory_order_relaxed) +
                                   (uint32_t)by,
                               memory_order_relaxed);
+}
+
+/* Counts its own threads that wait in calls of its port. The lock of its open port is held. */
+static inline void place_engage_by_port(struct place *place, int32_t by)
+{
+    /* Relaxed: as above. */
+    atomic_fetch_add_explicit(&place->by_port, (uint32_t)by, memory_order_relaxed);
+}
+
+/* The port closes. Its lock is held. */
+static inline void place_disengage_ports(struct place *place)
+{
+    atomic_store_explicit(&place->by_port, 0, memory_order_relaxed);
+}
+
+/* Whether its actor waits for something, itself or by a thread. Any thread that keeps the place
+ * alive. */
+static inline bool place_is_engaged(const struct place *place)
+{
+    return atomic_load_explicit(&place->engaged, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&place->by_port, memory_order_relaxed) > 0;
 }
 
 /* Its outbox, allocated at the first call. Owner. NULL when memory is out. */

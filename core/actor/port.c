@@ -52,6 +52,8 @@ void port_close(struct port *port)
         return;
     lock_acquire(&port->lock);
     port->runtime = NULL;
+    if (port->place)
+        place_disengage_ports(port->place);
     lock_release(&port->lock);
     unref(&port->public);
 }
@@ -150,12 +152,14 @@ static int request(struct weir_port *public, weir_pid to, enum weir_lane lane,
     int status = WEIR_EINVALID;
 
     port_mark_own(port, to, message);
+    port_engage(port, 1);
     if (external_request_can_show(out))
         status = ask(port, &options, message_of(message), &reference);
     if (status != 0)
         free_message(public, message);
     else
         status = external_requests_await(port->external_requests, reference, &answer);
+    port_engage(port, -1);
     external_request_show(&answer, out);
     return status;
 }
@@ -339,6 +343,7 @@ static struct port *create(struct actor *actor, uint32_t life)
     port->part = askers_part_of(actor);
     port->life = life;
     port->runtime = actor->runtime;
+    port->place = actor->place;
     port->external_requests = external_requests_ref(actor->runtime->external_requests);
     port->memory = memory_ref(actor->runtime->memory);
     lock_init(&port->lock, LOCK_PORT);

@@ -1,6 +1,7 @@
 #include "actor/port_entry.h"
 
 #include "actor/askers.h"
+#include "actor/place.h"
 #include "actor/runtime.h"
 
 int port_borrow(struct port *port, struct executor **out)
@@ -25,6 +26,26 @@ int port_enter(struct port *port, struct executor **out)
     return status;
 }
 
+static void engage_locked(struct port *port, int32_t by)
+{
+    if (port->place)
+        place_engage_by_port(port->place, by);
+}
+
+void port_engage(struct port *port, int32_t by)
+{
+    lock_acquire(&port->lock);
+    if (port->runtime) /* port_close ends all that its threads wait for */
+        engage_locked(port, by);
+    lock_release(&port->lock);
+}
+
+void port_release(struct port *port, struct runtime *runtime)
+{
+    port_engage(port, -1);
+    runtime_release(runtime);
+}
+
 int port_hold(struct port *port, struct runtime **out)
 {
     int status = WEIR_ECLOSED;
@@ -33,6 +54,7 @@ int port_hold(struct port *port, struct runtime **out)
     if (port->runtime) {
         *out = port->runtime;
         runtime_hold(*out);
+        engage_locked(port, 1);
         status = 0;
     }
     lock_release(&port->lock);

@@ -15,6 +15,7 @@
 
 struct executor;
 struct memory;
+struct place;
 struct runtime;
 struct external_requests;
 
@@ -29,6 +30,7 @@ struct port {
     struct memory *memory;                       /* const; counted */
     struct lock lock;
     struct runtime *runtime; /* lock; NULL = closed */
+    struct place *place;     /* const; used while open, under lock; NULL: the actor has none */
 };
 
 static inline struct port *port_of(struct weir_port *public)
@@ -67,10 +69,15 @@ int port_enter(struct port *port, struct executor **out);
 /* As port_enter, for a thread that is about to ask `to`: see askers.h. */
 int port_enter_to(struct port *port, weir_pid to, struct executor **out);
 
-/* As port_hold, likewise. WEIR_ENOMEM. */
+/* As port_hold, for a thread that is about to ask `to`. WEIR_ENOMEM. */
 int port_hold_to(struct port *port, weir_pid to, struct runtime **out);
 
-/* The runtime, in which the thread may wait: runtime_release is due. WEIR_ECLOSED. */
+/* The runtime, in which the thread may wait: port_release is due. Until then the worker is in use:
+ * see place_is_engaged. WEIR_ECLOSED. */
 int port_hold(struct port *port, struct runtime **out);
+void port_release(struct port *port, struct runtime *runtime);
+
+/* The thread begins to wait, or does not wait any more, while it holds no runtime. */
+void port_engage(struct port *port, int32_t by);
 
 #endif

@@ -29,7 +29,7 @@ int port_take(struct weir_port *public, weir_pid pool, uint64_t timeout_ms, stru
         (void)runtime_lease_return(runtime, port->pid, &lease, WEIR_DONE);
         status = WEIR_ECLOSED;
     }
-    runtime_release(runtime);
+    port_release(port, runtime);
     if (status == 0)
         *out = lease;
     return status;
@@ -46,7 +46,7 @@ int port_take_begin(struct weir_port *public, weir_pid pool, uint64_t timeout_ms
     if (status != 0)
         return status;
     status = runtime_take(runtime, &holder, pool, timeout_ms, out_reference);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -60,7 +60,7 @@ int port_lease_send(struct weir_port *public, const struct weir_lease *lease,
     if (status != 0)
         return status;
     status = runtime_lease_send(runtime, port->pid, lease, message);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -73,7 +73,7 @@ int port_lease_begin(struct weir_port *public, const struct weir_lease *lease,
     if (status != 0)
         return status;
     status = runtime_lease_request(runtime, lease, message, timeout_ms, out_reference);
-    runtime_release(runtime);
+    port_release(port_of(public), runtime);
     return status;
 }
 
@@ -86,7 +86,7 @@ int port_lease_return(struct weir_port *public, const struct weir_lease *lease, 
     if (status != 0)
         return status;
     status = runtime_lease_return(runtime, port->pid, lease, how);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -99,6 +99,6 @@ int port_lease_renew(struct weir_port *public, const struct weir_lease *lease)
     if (status != 0)
         return status;
     status = runtime_lease_renew(runtime, port->pid, lease);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }

@@ -28,7 +28,7 @@ int port_send_wait(struct weir_port *public, weir_pid to, struct weir_message *m
     port_mark_own(port, to, message);
     status = port_unmark_own(
         message, runtime_send_grouped(runtime, NULL, to ? to : port->pid, message, timeout_ms));
-    runtime_release(runtime);
+    port_release(port, runtime);
     return to ? status : port_closed_if_gone(status);
 }
 
@@ -48,7 +48,7 @@ int port_begin(struct weir_port *public, weir_pid to, struct weir_message *messa
     port_mark_own(port_of(public), to, message);
     status = waits_for_room ? runtime_request_wait(runtime, &options, message, out_reference)
                             : runtime_request(runtime, &options, message, out_reference);
-    runtime_release(runtime);
+    port_release(port_of(public), runtime);
     return port_unmark_own(message, status);
 }
 
@@ -61,7 +61,7 @@ static int may_await(struct port *port)
     if (status != 0)
         return status;
     status = runtime_is_own_thread(runtime) ? WEIR_EDEADLK : 0;
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -83,7 +83,9 @@ int port_await(struct weir_port *public, uint64_t reference, struct weir_answer 
 
     if (status != 0)
         return status;
+    port_engage(port, 1);
     status = external_requests_await(port->external_requests, reference, &answer);
+    port_engage(port, -1);
     explain(port, &answer);
     external_request_show(&answer, out);
     return status;
@@ -98,8 +100,10 @@ int port_await_any(struct weir_port *public, const uint64_t *references, uint32_
 
     if (status != 0)
         return status;
+    port_engage(port, 1);
     status = external_requests_await_any(port->external_requests, references, count, timeout_ms,
                                          out_index, &answer);
+    port_engage(port, -1);
     explain(port, &answer);
     external_request_show(&answer, out);
     return status;
@@ -124,7 +128,7 @@ int port_cancel(struct weir_port *public, uint64_t reference)
     if (status != 0)
         return give_up(port_of(public), reference);
     status = runtime_cancel(runtime, reference);
-    runtime_release(runtime);
+    port_release(port_of(public), runtime);
     return status;
 }
 
@@ -140,7 +144,7 @@ static int submit(struct port *port, const struct submission *submission, uint64
     if (status != 0)
         return status;
     status = runtime_submit(runtime, submission, timeout_ms, out_count);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -161,7 +165,7 @@ int port_submit_request(struct weir_port *public, weir_pid pool, const struct we
     if (status != 0)
         return status;
     status = runtime_submit_request(runtime, pool, call, false, timeout_ms, out_reference);
-    runtime_release(runtime);
+    port_release(port_of(public), runtime);
     return status;
 }
 
@@ -179,7 +183,7 @@ int port_submit_wait(struct weir_port *public, weir_pid pool, const struct weir_
     status = runtime_is_own_thread(runtime)
                  ? WEIR_EDEADLK
                  : runtime_submit_request(runtime, pool, call, true, timeout_ms, &reference);
-    runtime_release(runtime);
+    port_release(port, runtime);
     if (status != 0)
         return status;
     status = port_await(public, reference, &answer);
@@ -199,7 +203,7 @@ int port_wait_idle(struct weir_port *public, weir_pid pool, uint64_t timeout_ms)
     if (status != 0)
         return status;
     status = runtime_wait_idle(runtime, pool, timeout_ms);
-    runtime_release(runtime);
+    port_release(port_of(public), runtime);
     return status;
 }
 
@@ -218,7 +222,7 @@ static int create_core(struct port *port, uint32_t flags, struct group **out)
     if (status != 0)
         return status;
     status = group_create(runtime, flags, out);
-    runtime_release(runtime);
+    port_release(port, runtime);
     return status;
 }
 
@@ -266,7 +270,7 @@ int port_group_send(struct weir_port_group *public, weir_pid to, struct weir_mes
     status = port_unmark_own(message,
                              runtime_send_grouped(runtime, group->core, to ? to : group->port->pid,
                                                   message, timeout_ms));
-    runtime_release(runtime);
+    port_release(group->port, runtime);
     return to ? status : port_closed_if_gone(status);
 }
 
@@ -280,7 +284,7 @@ int port_group_wait(struct weir_port_group *public, uint64_t timeout_ms,
     if (status != 0)
         return status;
     status = group_wait(group->core, timeout_ms, out);
-    runtime_release(runtime);
+    port_release(group->port, runtime);
     return status;
 }
 
@@ -292,7 +296,7 @@ void port_group_cancel(struct weir_port_group *public)
     if (port_hold(group->port, &runtime) != 0)
         return;
     group_cancel(group->core);
-    runtime_release(runtime);
+    port_release(group->port, runtime);
 }
 
 /* The runtime frees the group of a closed port at its end. */
@@ -303,7 +307,7 @@ void port_group_destroy(struct weir_port_group *public)
 
     if (port_hold(group->port, &runtime) == 0) {
         group_destroy(group->core);
-        runtime_release(runtime);
+        port_release(group->port, runtime);
     }
     weir_port_unref(&group->port->public);
     free(group);

@@ -71,11 +71,10 @@ struct check {
     struct group_growth group;
 };
 
-/* It has messages, or waits for something, itself or by a child: see place_engage. */
+/* It has messages, or waits for something, itself, by a thread or by a child. */
 static bool is_used(struct place *place, const struct ledger_reading *reading)
 {
-    return reading->in_hand + reading->queued + reading->held > 0 ||
-           atomic_load_explicit(&place->engaged, memory_order_relaxed) > 0 ||
+    return reading->in_hand + reading->queued + reading->held > 0 || place_is_engaged(place) ||
            children_are_used(place);
 }
 
