@@ -13,6 +13,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/stash.h"
+#include "actor/wanted.h"
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -88,6 +89,17 @@ static void call_returned(struct actor *actor)
     restart_at_once(actor, WEIR_END_SHUTDOWN);
 }
 
+/* After `taken` without a lease. `returned` may take long: the worker counts as one on its way. */
+static void come_unleased(struct actor *actor)
+{
+    struct place *place = actor->place;
+
+    place_awake(place);
+    if (!mailbox_is_closed(&actor->mailbox))
+        place->owner->ops->comes(place, true, executor_look_at_clock(actor->executor));
+    call_returned(actor);
+}
+
 /* The lease could not begin, or its taker has given up. */
 static void give_back(struct actor *actor, struct lease *lease, int status)
 {
@@ -97,7 +109,71 @@ static void give_back(struct actor *actor, struct lease *lease, int status)
         settle_done(actor, take);
     else
         lease_refuse_take(actor, take, status);
-    call_returned(actor);
+    come_unleased(actor);
+}
+
+/* Calls `taken`. `take` is NULL afterwards if it went to another member meanwhile. False: the
+ * worker is broken. */
+static bool check(struct actor *actor, struct lease *lease, struct message **take)
+{
+    struct executor *executor = actor->executor;
+    bool is_sound;
+
+    if (!actor->spec->behaviour->taken)
+        return true;
+    lease->offered = *take;
+    lease->offered_ns = executor_look_at_clock(executor);
+    /* Relaxed, both: a hint, until the thread is held. */
+    atomic_store_explicit(&executor->offers_ns, lease->offered_ns | 1, memory_order_relaxed);
+    is_sound = call(actor, actor->spec->behaviour->taken);
+    atomic_store_explicit(&executor->offers_ns, 0, memory_order_relaxed);
+    *take = lease->offered;
+    lease->offered = NULL;
+    return is_sound;
+}
+
+struct message *lease_take_offer(struct place *place, uint64_t now_ns)
+{
+    struct lease *lease = atomic_load_explicit(&place->lease, memory_order_acquire);
+    struct message *take = lease ? lease->offered : NULL;
+
+    if (!take || now_ns < lease->offered_ns + WANTED_BEAT_NS)
+        return NULL;
+    lease->offered = NULL;
+    return take;
+}
+
+/* The worker is broken. */
+static void fail(struct actor *actor, struct owner *owner, struct message *take)
+{
+    if (take)
+        owner->ops->put_back(actor->place, take);
+    settle_moved(actor);
+    owner->ops->pass_on(owner, actor->executor); /* a try does not wait for the restart */
+    restart_after_failure(actor, WEIR_END_CRASH);
+}
+
+/* The TAKE went to another member: the next one, if it is wanted; NULL: none is first in the
+ * queue. */
+static struct message *take_another(struct actor *actor, struct owner *owner)
+{
+    struct message *next;
+    int unwanted;
+
+    settle_moved(actor);
+    next = owner->ops->take(actor);
+    if (!next)
+        return NULL;
+    if (!(next->public.reserved & MESSAGE_TAKE)) {
+        owner->ops->put_back(actor->place, next);
+        settle_moved(actor);
+        return NULL;
+    }
+    unwanted = wanted_begin(actor, next);
+    if (unwanted == 0)
+        return next;
+    lease_refuse_take(actor, next, unwanted);
+    return NULL;
 }
 
 void lease_grant(struct actor *actor, struct message *take)
@@ -115,11 +191,14 @@ void lease_grant(struct actor *actor, struct message *take)
         lease_refuse_take(actor, take, WEIR_ENOMEM);
         return;
     }
-    if (!call(actor, actor->spec->behaviour->taken)) {
-        owner->ops->put_back(actor->place, take);
-        settle_moved(actor);
-        owner->ops->pass_on(owner, actor->executor); /* a try does not wait for the restart */
-        restart_after_failure(actor, WEIR_END_CRASH);
+    if (!check(actor, lease, &take)) {
+        fail(actor, owner, take);
+        return;
+    }
+    if (!take)
+        take = take_another(actor, owner);
+    if (!take) {
+        come_unleased(actor);
         return;
     }
     lease->take = take;

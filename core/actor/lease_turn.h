@@ -6,8 +6,15 @@
 
 #include "actor/actor.h"
 
+struct place;
+
 /* Leases the member to the taker. Takes the TAKE. */
 void lease_grant(struct actor *actor, struct message *take);
+
+/* The TAKE for which the callback `taken` of the member lasts for too long, to be given to another
+ * member. NULL: none. Called by the thread that holds the owner's thread (relief.h). Returns
+ * owned. */
+struct message *lease_take_offer(struct place *place, uint64_t now_ns);
 
 /* Ends a lease that is over, after all messages under it were handled. True: it has done so. */
 bool lease_step(struct actor *actor);

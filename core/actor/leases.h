@@ -56,6 +56,10 @@ struct lease {
     struct message *take; /* the request that it serves, in hand; NULL: the member is free */
     uint64_t monitor;     /* of the holder; 0 = none */
     bool is_over;         /* seen by the member */
+    /* the TAKE during `taken`: another member may get it; the thread that holds the owner's thread
+     * (relief.h) takes it out then; NULL: none */
+    struct message *offered;
+    uint64_t offered_ns; /* since then */
 };
 
 /* Whether a worker stays as it is after such an end. */

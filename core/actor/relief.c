@@ -2,6 +2,7 @@
 
 #include "actor/lifecycle.h"
 #include "actor/place.h"
+#include "actor/wanted.h"
 
 static struct actor *running(struct executor *executor)
 {
@@ -13,6 +14,20 @@ static struct actor *running(struct executor *executor)
 static bool has_backlog(struct actor *actor)
 {
     return actor && mailbox_waiting(&actor->mailbox) > 0;
+}
+
+/* It is checked for a taker that has waited for too long. */
+static bool has_late_offer(struct executor *slow, struct executor *by)
+{
+    /* Relaxed: as above. */
+    uint64_t since_ns = atomic_load_explicit(&slow->offers_ns, memory_order_relaxed);
+
+    return since_ns != 0 && executor_time(by) >= since_ns + WANTED_BEAT_NS;
+}
+
+static bool is_relievable(struct executor *slow, struct executor *by)
+{
+    return has_backlog(running(slow)) || (running(slow) && has_late_offer(slow, by));
 }
 
 static void relieve(struct owner *owner, struct actor *actor, struct executor *by,
@@ -27,10 +42,10 @@ void relief_look(struct executor *slow, struct executor *by)
     struct message_list unwanted = { 0 };
     struct owner *owner = NULL;
 
-    if (!has_backlog(running(slow)) || !executor_try_hold(slow))
+    if (!is_relievable(slow, by) || !executor_try_hold(slow))
         return;
     reader_online(&by->reader);
-    if (has_backlog(running(slow))) { /* it is in a callback, and stays there */
+    if (is_relievable(slow, by)) { /* it is in a callback, and stays there */
         owner = place_member_of(running(slow));
         relieve(owner, running(slow), by, &unwanted);
     }

@@ -6,6 +6,9 @@
  * holds such a thread in its callback (dispatch/put_offline.h): then the timekeeper is the
  * consumer, until it releases the thread. A callback that ends meanwhile waits for that, which
  * takes microseconds. The usual message pays nothing.
+ *
+ * The taker for which a worker is checked (`taken`) goes to another member, too, when the check
+ * takes longer than a beat of wanted.h.
  */
 #ifndef ACTOR_RELIEF_H
 #define ACTOR_RELIEF_H

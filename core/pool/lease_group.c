@@ -350,7 +350,7 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
     return status;
 }
 
-void lease_group_put_back(struct place *place, struct message *message)
+static void put_back(struct place *place, struct message *message, struct executor *executor)
 {
     struct pool *group = lease_group_of(pool_of_place(place));
     bool waits = false;
@@ -359,13 +359,18 @@ void lease_group_put_back(struct place *place, struct message *message)
         lock_acquire(&group->pull.lock);
         waits = group->pull.leases;
         if (waits) {
-            (void)wake_one_locked(group, place->actor->executor, LEASE_GROUP_MOST_FREE);
+            (void)wake_one_locked(group, executor, LEASE_GROUP_MOST_FREE);
             pulling_prepend_locked(group, message);
         }
         lock_release(&group->pull.lock);
     }
     if (!waits) /* a worker of the pool serves or refuses it */
-        pulling_put_back(place, message);
+        pulling_put_back(place, message, executor);
+}
+
+void lease_group_put_back(struct place *place, struct message *message)
+{
+    put_back(place, message, place->actor->executor);
 }
 
 /* Wakes a worker for a taker that none comes for. False: there is such a taker, and no worker
@@ -448,4 +453,10 @@ void lease_group_missed(struct pool *pool, struct executor *executor)
     pulling_missed(pool, executor);
     if (group && !wake(group, executor))
         ask_all(atomic_load_explicit(&group->members, memory_order_acquire), executor); /* [P1] */
+}
+
+void lease_group_hand_on(struct place *place, struct message *take, struct executor *executor)
+{
+    put_back(place, take, executor);
+    lease_group_missed(pool_of_place(place), executor);
 }

@@ -32,6 +32,10 @@ int lease_group_push(struct pool *group, struct executor *executor, struct messa
  * gets the TAKE. */
 void lease_group_put_back(struct place *place, struct message *message);
 
+/* Another member is to serve this TAKE of the place, whose actor hangs: one that sleeps, or one
+ * that a pool starts. Takes it. Any thread that holds the thread of the actor. */
+void lease_group_hand_on(struct place *place, struct message *take, struct executor *executor);
+
 /* As pulling_pass_on, for a pool and the group that it belongs to. */
 void lease_group_pass_on(struct pool *pool, struct executor *executor);
 

@@ -4,6 +4,7 @@
 #include "actor/actor_ext.h"
 #include "actor/children.h"
 #include "actor/lease.h"
+#include "actor/lease_turn.h"
 #include "actor/newcomer.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
@@ -258,6 +259,12 @@ static void pass_on(struct owner *owner, struct executor *executor)
 
 static void relieve(struct place *place, struct executor *executor, struct message_list *out)
 {
+    struct message *take = lease_take_offer(place, executor_time(executor));
+
+    if (take)
+        lease_group_hand_on(place, take, executor);
+    if (mailbox_waiting(&place->actor->mailbox) == 0)
+        return;
     unwanted_take_out(place, executor, out);
     (void)rebalance_relieve(place, executor);
 }

@@ -325,13 +325,13 @@ void pulling_prepend_locked(struct pool *pool, struct message *message)
     pull_set_waiting_locked(pool);
 }
 
-void pulling_put_back(struct place *place, struct message *message)
+void pulling_put_back(struct place *place, struct message *message, struct executor *executor)
 {
     struct pool *pool = pool_of_place(place);
 
     lock_acquire(&pool->pull.lock);
     pulling_prepend_locked(pool, message);
-    (void)wake_one_locked(&pool->pull, place->actor->executor);
+    (void)wake_one_locked(&pool->pull, executor);
     lock_release(&pool->pull.lock);
 }
 

@@ -29,7 +29,7 @@ int pulling_push(struct pool *pool, struct executor *executor, struct message *m
 
 /* Puts a message back in front that a member took and cannot serve. Takes it. In the member's
  * turn. */
-void pulling_put_back(struct place *place, struct message *message);
+void pulling_put_back(struct place *place, struct message *message, struct executor *executor);
 
 /* Parts of these, for a group of pools: pool->pull.lock is held. */
 void pulling_append_locked(struct pool *pool, struct executor *executor, struct message *message);

@@ -1,6 +1,6 @@
 /*
- * Goal: a worker that fails to open, that hangs in `open`, `close` or `returned`, or that was
- * returned and has something left to do, does not hold up the growth of its pool beside it, by
+ * Goal: a worker that fails to open, that hangs in `open`, `close`, `taken` or `returned`, or that
+ * was returned and has something left to do, does not hold up the growth of its pool beside it, by
  * whatever route; a group leaves its takers to the pools whose workers open.
  *
  * Method: a table of places that are held, and of pools. Worker 0 has a message that does not end,
@@ -33,11 +33,12 @@ enum hold {
     STASHES, /* it has stashed one, */
     RUNS,    /* it handles one, */
     RETURNS, /* it hangs in `returned` */
+    TAKES,   /* or it hangs in `taken` */
     HOLDS,
 };
 
-static const char *const holds[] = { "fails", "hangs",   "two hang", "closes", "keeps",
-                                     "retry", "stashes", "runs",     "returns" };
+static const char *const holds[] = { "fails", "hangs",   "two hang", "closes",  "keeps",
+                                     "retry", "stashes", "runs",     "returns", "takes" };
 
 struct row {
     const char *name;
@@ -107,7 +108,22 @@ static int returns(struct weir_self *self, struct probe *probe)
     return 0;
 }
 
+static int is_taken(struct weir_self *self, struct probe *probe)
+{
+    struct world *w = probe->context;
+
+    if (w->hold == TAKES && weir_index(self) == 0 && probe == w->held)
+        (void)gate_pass(&w->gate);
+    return 0;
+}
+
 /* --- pools ------------------------------------------------------------------------------------ */
+
+/* Of the first pool. One that does not grow has two workers, or others beside it do. */
+static uint32_t size_of(const struct row *row)
+{
+    return row->is_fixed && !row->groups ? 2 : 1;
+}
 
 static struct pool *make_pool(struct world *w, uint32_t number)
 {
@@ -115,7 +131,7 @@ static struct pool *make_pool(struct world *w, uint32_t number)
     struct pool_options options = {
         .path = paths[number],
         .parent = w->group,
-        .size = number == 0,
+        .size = number == 0 ? size_of(w->row) : 0,
         .settings = { .route = w->row->route,
                       .mailbox = 8,
                       .size_max = WORKERS_MAX,
@@ -143,6 +159,7 @@ static struct probe *make_probe(struct world *w)
     probe->opens = opens;
     probe->closes = closes;
     probe->returns = returns;
+    probe->takes = is_taken;
     probe->context = w;
     return probe;
 }
@@ -152,7 +169,7 @@ static bool is_at_the_queue(void *context)
 {
     const struct world *w = context;
 
-    return atomic_load(&w->pools[0]->pull.sleeping) == 1;
+    return atomic_load(&w->pools[0]->pull.sleeping) == size_of(w->row);
 }
 
 static void begin_world(struct world *w, const struct row *row, enum hold hold)
@@ -181,7 +198,7 @@ static void begin_world(struct world *w, const struct row *row, enum hold hold)
 
 static void return_leases(struct world *w)
 {
-    if (w->row->leases && w->hold < CLOSES)
+    if (w->row->leases && (w->hold < CLOSES || w->hold == TAKES))
         CU_ASSERT_EQUAL(result(&w->f, 0, return_done), 0);
     if (w->row->leases && atomic_load(&w->f.slots[1].answer) == 0)
         CU_ASSERT_EQUAL(result(&w->f, 1, return_done), 0);
@@ -253,6 +270,10 @@ static probe_act *const left[HOLDS] = {
 
 static void occupy_by_lease(struct world *w)
 {
+    if (w->hold == TAKES) { /* the first taker is to be served, too */
+        act(&w->f, 0, take);
+        return;
+    }
     CU_ASSERT_TRUE(takes(&w->f, 0));
     if (left[w->hold]) {
         CU_ASSERT_EQUAL(result(&w->f, 0, left[w->hold]), 0);
@@ -274,7 +295,8 @@ static void occupy(struct world *w)
         CU_ASSERT_EQUAL(rig_send(&w->f.rig, w->f.target, (struct order){ .act = what }), 0);
         CU_ASSERT_TRUE(w->hold == CLOSES || gate_await(&w->held->gate, 1));
     }
-    CU_ASSERT_TRUE((w->hold != CLOSES && w->hold != RETURNS) || gate_await(&w->gate, 1));
+    if (w->hold == CLOSES || w->hold == RETURNS || w->hold == TAKES)
+        CU_ASSERT_TRUE(gate_await(&w->gate, 1));
 }
 
 /* One more that waits for a worker. */
@@ -295,10 +317,18 @@ static bool is_helped(void *context)
 
     rig_advance(&w->f.rig, STEP_MS);
     if (w->row->leases)
-        return atomic_load(&w->f.slots[1].answer) == 0;
+        return atomic_load(&w->f.slots[0].answer) == 0 && atomic_load(&w->f.slots[1].answer) == 0;
     if (w->row->route == WEIR_ROUTE_PULL)
         return probe_times(w->held, 1) == 1;
     return atomic_load(&w->sound_ones) > 0;
+}
+
+static bool is_first_served(void *context)
+{
+    struct world *w = context;
+
+    rig_advance(&w->f.rig, STEP_MS);
+    return atomic_load(&w->f.slots[0].answer) == 0;
 }
 
 static void check_row(const struct row *row, enum hold hold)
@@ -324,11 +354,26 @@ static void test_a_place_that_is_held_does_not_hold_up_growth(void)
             check_row(&rows[i], hold);
 }
 
+/* promise P33: also in a pool that does not grow. */
+static void test_taker_of_a_worker_that_hangs_goes_to_an_idle_one(void)
+{
+    const struct row row = { "fixed", WEIR_ROUTE_PULL, true, false, 0, true };
+    struct world w;
+
+    begin_world(&w, &row, TAKES);
+    w.hold = TAKES;
+    act(&w.f, 0, take);
+    CU_ASSERT_TRUE(rig_wait(&w.f.rig, is_first_served, &w));
+    finish_world(&w);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "a place that is held does not hold up growth",
           test_a_place_that_is_held_does_not_hold_up_growth },
+        { "the taker of a worker that hangs goes to an idle one",
+          test_taker_of_a_worker_that_hangs_goes_to_an_idle_one },
         CU_TEST_INFO_NULL,
     };
 
