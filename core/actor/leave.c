@@ -85,10 +85,27 @@ static void stay(struct actor *actor)
     room_queue_wake(actor, UINT32_MAX, actor->executor);
 }
 
+static bool has_backlog(struct actor *actor)
+{
+    return !backlog_is_empty(actor) || place_keeps_queue(actor);
+}
+
+/* An actor in its back-off opens at once to finish what it has accepted, and what no other member
+ * takes: its time to leave may end before its pause. After further failures it pauses as usual. */
+static void end_back_off(struct actor *actor)
+{
+    if (actor_state(actor) != ACTOR_WAITING || actor->leaving >= LEAVING_DISCARDS)
+        return;
+    backlog_reroute(actor);
+    if (has_backlog(actor))
+        lifecycle_apply(actor, LIFE_DUE);
+}
+
 void leave_obey(struct actor *actor, uint32_t signals)
 {
     /* For actors other than pools, KILL is a separate order. */
     bool is_killed = actor->kind == ACTOR_POOL && (signals & SIGNAL_KILL);
+    bool is_first = !actor->leaving;
     uint64_t due_ns = 0;
 
     if (!is_ordered_to_leave(actor, &due_ns, (signals & SIGNAL_STAY) == 0)) {
@@ -104,11 +121,8 @@ void leave_obey(struct actor *actor, uint32_t signals)
         mailbox_close(&actor->mailbox);
         room_queue_wake(actor, UINT32_MAX, actor->executor);
     }
-}
-
-static bool has_backlog(struct actor *actor)
-{
-    return !backlog_is_empty(actor) || place_keeps_queue(actor);
+    if (is_first && !is_killed)
+        end_back_off(actor);
 }
 
 static bool asks_for_time(struct actor *actor)
@@ -182,21 +196,26 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason)
 
 bool leave_opens_again(struct actor *actor)
 {
-    return actor->kind != ACTOR_POOL && actor_state(actor) == ACTOR_STARTING && actor->place &&
-           (place_member_of(actor) || actor->place->child) && !children_are_alive(actor) &&
-           has_backlog(actor);
+    return actor->spec && actor->place && actor_state(actor) == ACTOR_STARTING &&
+           actor->end_reason != WEIR_END_KILL && !children_are_alive(actor) && has_backlog(actor);
 }
 
-/* Between two incarnations, of which no other one follows: messages become dead for which other
- * members have no room. */
-static void leave_unopened(struct actor *actor)
+/* Between two incarnations. False: the member waits for its pause, since it has messages for which
+ * others have no room, or since no other finishes the shared queue. Others have no time-out, so
+ * they have opened once more, in vain. */
+static bool leave_unopened(struct actor *actor)
 {
-    if (is_ordered_to_leave(actor, NULL, true)) {
-        backlog_reroute(actor);
-        backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
-    }
-    if (may_close(actor, actor_state(actor) != ACTOR_STARTING))
+    bool is_paused = actor_state(actor) == ACTOR_WAITING && place_member_of(actor);
+
+    backlog_reroute(actor);
+    if (is_paused && !backlog_is_empty(actor))
+        return false;
+    backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
+    if (may_close(actor, actor_state(actor) != ACTOR_STARTING)) {
         end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
+        return true;
+    }
+    return !is_paused || !actor->leaving;
 }
 
 bool leave_step(struct actor *actor)
@@ -207,12 +226,8 @@ bool leave_step(struct actor *actor)
         end_actor(actor, (enum weir_end_reason)actor->end_reason, END_FLUSHED);
         return true;
     }
-    if (actor_state(actor) != ACTOR_OPEN) {
-        if (children_are_alive(actor))
-            return false;
-        leave_unopened(actor);
-        return true;
-    }
+    if (actor_state(actor) != ACTOR_OPEN)
+        return !children_are_alive(actor) && leave_unopened(actor);
     answers = has_to_answer(actor); /* first: `leave` may settle kept messages */
     if (answers || !backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;

@@ -28,7 +28,7 @@ bool leave_after_failure(struct actor *actor, enum weir_end_reason reason);
  * the next deadline. */
 uint64_t leave_time(struct actor *actor, uint64_t now_ns);
 
-/* True for a leaving actor between two incarnations that is to open once more, to finish its
+/* True for a leaving actor between two incarnations that is to open once more now, to finish its
  * backlog. */
 bool leave_opens_again(struct actor *actor);
 

@@ -5,6 +5,7 @@
 #include "actor/children.h"
 #include "actor/lease.h"
 #include "actor/lease_turn.h"
+#include "actor/lifecycle.h"
 #include "actor/newcomer.h"
 #include "actor/runtime.h"
 #include "pool/ending.h"
@@ -105,6 +106,31 @@ static bool take_spec(struct place *place, struct spec **out_spec)
     return *out_spec != NULL;
 }
 
+/* Whether the pool has no other worker that finishes its queue: all others are gone or stopped. */
+static bool is_last_locked(const struct pool *pool, const struct place *place)
+{
+    const struct list *lists[] = { &pool->places, &pool->leavers };
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (const struct list *node = lists[i]->next; node != lists[i]; node = node->next) {
+            const struct place *other = LIST_ENTRY(node, struct place, link);
+
+            if (other != place && actor_state(other->actor) != ACTOR_STOPPED)
+                return false;
+        }
+    return true;
+}
+
+/* Whether the place must finish the queue. `leaves_queue`: its worker cannot do it now; but the
+ * last one that waits for its pause does it afterwards. */
+static bool keeps_queue_locked(const struct pool *pool, struct place *place, bool leaves_queue)
+{
+    if (leaves_queue &&
+        (actor_state(place->actor) != ACTOR_WAITING || !is_last_locked(pool, place)))
+        return false;
+    return pulling_keeps(place);
+}
+
 bool pool_place_may_close(struct place *place, bool leaves_queue)
 {
     struct pool *pool = pool_of_place(place);
@@ -115,7 +141,7 @@ bool pool_place_may_close(struct place *place, bool leaves_queue)
      * member that stays must finish the queue if the pool has closed since it found the queue
      * empty. */
     may = place->standing == PLACE_LEAVING && mailbox_empty(&place->actor->mailbox) &&
-          (leaves_queue || !pulling_keeps(place));
+          !keeps_queue_locked(pool, place, leaves_queue);
     if (may) {
         list_remove(&place->link);
         list_append(&pool->closers, &place->link);
