@@ -79,6 +79,8 @@ static void notify_stopped(struct actor *actor)
 
     if (owner && owner->ops->stopped)
         owner->ops->stopped(actor->place);
+    if (actor->place->gives_notice)
+        runtime_notice(actor->runtime);
 }
 
 /* Leaves the actor closed: its backlog goes to members with room or becomes dead, so that no

@@ -156,11 +156,11 @@ static int opening_here(struct pool *pool, uint32_t min_ready)
     uint32_t workers;
 
     pool_opening_here(pool, &here);
-    workers = here.open + here.starting + here.failed;
+    workers = here.open + here.starting + here.failed + here.stopped;
     if (min_ready > workers)
         min_ready = workers;
-    if (here.failed && (here.manager || here.open + here.starting < min_ready))
-        return here.status;
+    if (here.manager || here.open + here.starting < min_ready)
+        return here.failed ? here.status : WEIR_ECRASHED;
     return here.manager_starts || (here.starting && here.open < min_ready) ? 1 : 0;
 }
 
@@ -188,7 +188,7 @@ static int opening_of(struct part *part)
     return status;
 }
 
-/* After a resize each worker must open. */
+/* After a resize each worker must open; one that has stopped before does not. */
 static int settling_of(struct pool *pool)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };

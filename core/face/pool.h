@@ -244,6 +244,7 @@ struct pool_opening {
     uint32_t open;
     uint32_t starting;
     uint32_t failed;
+    uint32_t stopped;               /* have opened, and failed too often since */
     int status;                     /* of one worker or manager that failed */
     char path[PLACE_PATH_MAX];      /* its path */
     bool manager;                   /* it is the pool's manager */

@@ -377,6 +377,7 @@ void pool_change_commit(struct pool_change *change, struct executor *executor)
     elastic_wake(pool, executor);
     pulling_end_if_left(pool, executor);
     settle_takers(pool, executor, gave_leases);
+    lease_group_stopped(pool, executor);
     outcome_notify(pool, executor);
     free_change(change);
 }

@@ -2,6 +2,7 @@
 
 #include "actor/events.h"
 #include "actor/runtime.h"
+#include "pool/lease_group.h"
 #include "pool/nesting.h"
 #include "pool/outcome.h"
 #include "pool/pulling.h"
@@ -84,6 +85,7 @@ void pool_close(struct pool *pool, struct executor *executor)
     dismiss_all_locked(pool, executor);
     lock_release(&pool->lock);
     unwanted_refuse_takers(pool, executor, WEIR_ECLOSED);
+    lease_group_stopped(pool, executor);
     while ((child = nesting_next_open(pool, &order)))
         pool_close(child, executor);
     outcome_notify(pool, executor);

@@ -431,15 +431,14 @@ static void look_at_opening(struct list *places, struct pool_opening *out)
         uint32_t opens = atomic_load_explicit(&place->opens, memory_order_acquire);
         int status = atomic_load_explicit(&place->open_status, memory_order_relaxed);
 
-        if (place->opened) {
+        if (place->opened)
             out->open++;
-            continue;
-        }
-        if (opens == 0 || status == 0) {
+        else if (opens > 0 && status != 0)
+            note_failed(place, status, out);
+        else if (actor_state(place->actor) == ACTOR_STOPPED)
+            out->stopped++;
+        else
             out->starting++;
-            continue;
-        }
-        note_failed(place, status, out);
     }
 }
 

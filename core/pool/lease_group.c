@@ -289,18 +289,26 @@ void lease_group_paused(struct pool *pool, bool paused, struct executor *executo
     }
 }
 
+/* Whether there is a pool that has stopped, and no other but pools that close. */
 static bool have_all_stopped(const struct members *members)
 {
-    for (uint32_t i = 0; i < members->count; i++)
-        if (!members->members[i].pool || !pulling_has_stopped(members->members[i].pool))
+    bool any = false;
+
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct pool *pool = members->members[i].pool;
+
+        if (!pool || !(flags_is_closing(&pool->flags) || pulling_has_stopped(pool)))
             return false;
-    return members->count > 0;
+        any |= !flags_is_closing(&pool->flags);
+    }
+    return any;
 }
 
 void lease_group_stopped(struct pool *pool, struct executor *executor)
 {
     struct pool *group = lease_group_of(pool);
 
+    pulling_discard_stopped(pool, executor);
     /* [P1] A taker that comes later sees that they have stopped: they did before the lock of the
      * queue, which empties it. */
     if (group && have_all_stopped(atomic_load_explicit(&group->members, memory_order_acquire)))
@@ -309,16 +317,22 @@ void lease_group_stopped(struct pool *pool, struct executor *executor)
 
 /* --- takers ----------------------------------------------------------------------------------- */
 
-/* False: each pool is paused, or its workers have all stopped. A group without pools waits. */
+/* False: each pool is paused, has the size 0, or its workers have all stopped. A group without
+ * pools waits; a pool that closes is none. */
 static bool is_open(const struct members *members)
 {
+    bool any = false;
+
     for (uint32_t i = 0; i < members->count; i++) {
         const struct pool *pool = members->members[i].pool;
 
-        if (pool && !is_paused(pool) && !pulling_has_stopped(pool))
+        if (!pool || flags_is_closing(&pool->flags))
+            continue;
+        if (!is_paused(pool) && pulling_has_workers(pool))
             return true;
+        any = true;
     }
-    return members->count == 0;
+    return !any;
 }
 
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,

@@ -76,8 +76,8 @@ void lease_group_ask_others(struct pool *pool, struct executor *executor);
  * serve them. Without the lock. */
 void lease_group_paused(struct pool *pool, bool paused, struct executor *executor);
 
-/* The workers of the pool may have all stopped. When those of all pools of its group have, the
- * takers that wait are refused. Without the lock. */
+/* The workers of the pool may have all stopped, or it closes. What waits in a pool that has stopped
+ * is dead; when all pools of its group have, the takers that wait are refused. Without the lock. */
 void lease_group_stopped(struct pool *pool, struct executor *executor);
 
 /* A worker of the pool for which something may wait has ended or failed: wakes another worker, or

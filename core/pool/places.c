@@ -77,7 +77,6 @@ static void stopped(struct place *place)
     lock_acquire(&pool->lock);
     pulling_set_stopped_locked(pool);
     lock_release(&pool->lock);
-    pulling_discard_stopped(pool, place->actor->executor);
     lease_group_stopped(pool, place->actor->executor);
 }
 
@@ -174,7 +173,7 @@ static void ended(struct place *place)
     lock_release(&pool->lock);
     lease_group_missed(pool, executor);
     pulling_end_if_left(pool, executor);
-    pulling_discard_stopped(pool, executor); /* it may have been the last that had not stopped */
+    lease_group_stopped(pool, executor); /* it may have been the last that had not stopped */
     pool_end_if_empty(pool, executor);
 }
 

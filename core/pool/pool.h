@@ -52,7 +52,8 @@ struct pull_queue {
     uint64_t bytes_limit;         /* lock: of these */
     uint64_t bytes_limit_each;    /* lock: of one message */
     bool closed;                  /* lock: the pool closes, no message is admitted */
-    _Atomic bool stopped;         /* written under lock: all workers have; none is admitted */
+    _Atomic bool stopped;         /* written under lock: all workers have */
+    _Atomic bool empty;           /* written under lock: the pool is to have no workers */
     /* written under pool->lock: no other members will take the messages */
     _Atomic bool left_behind;
     bool leases;            /* lock: `limit` bounds the takers that wait for a member */
@@ -65,7 +66,7 @@ struct pull_queue {
     _Atomic uint32_t called;
     /* places that open, of a group: for a message, and did not come yet; added under the lock */
     _Atomic uint32_t opening;
-    uint32_t growth;           /* lock: workers that the pool may start by itself */
+    _Atomic uint32_t growth;   /* written under lock: workers below the pool's maximum */
     _Atomic uint32_t tries;    /* lock writes: takes in it that are tries */
     struct list idle;          /* lock: places whose workers sleep since the queue is empty */
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */

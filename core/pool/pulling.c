@@ -181,7 +181,7 @@ static int has_room_locked(const struct pool *pool, const struct message *messag
     int status = pool->pull.closed ? WEIR_ECLOSED : weigh_locked(&pool->pull, message);
     bool tries = message->public.reserved & MESSAGE_TRIES;
 
-    if (status == 0 && atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed))
+    if (status == 0 && !pulling_has_workers(pool))
         return WEIR_EFULL;
     return status == 0 && room_locked(pool, tries) == 0 ? WEIR_EFULL : status;
 }
@@ -362,7 +362,7 @@ uint64_t pulling_room(struct pool *pool)
     uint64_t room = 0;
 
     lock_acquire(&pull->lock);
-    if (!pull->closed && !pulling_has_stopped(pool) && pull->bytes < pull->bytes_limit)
+    if (!pull->closed && pulling_has_workers(pool) && pull->bytes < pull->bytes_limit)
         room = room_locked(pool, false);
     lock_release(&pull->lock);
     return room;
@@ -384,6 +384,11 @@ static uint64_t limit_of(const struct pool *pool)
     return each ? (uint64_t)pool->target * each : UINT64_MAX;
 }
 
+static uint32_t growth_of(const struct pool *pool)
+{
+    return pool->settings.size_max > pool->target ? pool->settings.size_max - pool->target : 0;
+}
+
 void pulling_set_bounds_locked(struct pool *pool)
 {
     struct pull_queue *pull = &pool->pull;
@@ -391,8 +396,9 @@ void pulling_set_bounds_locked(struct pool *pool)
     lock_acquire(&pull->lock);
     pull->leases = pool->settings.lease.on;
     pull->limit = limit_of(pool);
-    pull->growth = pool->settings.size_max > pool->target ? pool->settings.size_max - pool->target
-                                                          : 0;
+    /* Relaxed, both: read under the lock, or as a hint. */
+    atomic_store_explicit(&pull->growth, growth_of(pool), memory_order_relaxed);
+    atomic_store_explicit(&pull->empty, pool->spec && pool->target == 0, memory_order_relaxed);
     pull->bytes_limit_each = pool->settings.mailbox_bytes ? pool->settings.mailbox_bytes
                                                           : UINT64_MAX;
     if (!pool->settings.mailbox_bytes ||
@@ -497,11 +503,8 @@ static bool have_all_stopped_locked(const struct pool *pool)
 
 void pulling_set_stopped_locked(struct pool *pool)
 {
-    bool grows = elastic_is_active_locked(pool) && pool->target < pool->settings.size_max;
-    bool stopped = !grows && have_all_stopped_locked(pool);
-
     lock_acquire(&pool->pull.lock);
-    atomic_store_explicit(&pool->pull.stopped, stopped, memory_order_relaxed);
+    atomic_store_explicit(&pool->pull.stopped, have_all_stopped_locked(pool), memory_order_relaxed);
     lock_release(&pool->pull.lock);
 }
 

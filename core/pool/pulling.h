@@ -80,14 +80,29 @@ void pulling_discard(struct pool *pool, struct executor *executor);
  * have stopped, and it does not grow by itself. pool->lock is held. */
 void pulling_set_stopped_locked(struct pool *pool);
 
+/* Whether the pool grows by itself for what waits. */
+static inline bool pulling_grows(const struct pool *pool)
+{
+    return pool_senses(pool) && atomic_load_explicit(&pool->pull.growth, memory_order_relaxed) > 0;
+}
+
 static inline bool pulling_has_stopped(const struct pool *pool)
 {
     /* Relaxed: a sender that reads an older value is admitted before the queue is emptied, or asks
      * once more under the lock. */
-    return atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed);
+    return atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed) && !pulling_grows(pool);
 }
 
-/* Makes the messages of such a pool dead `stopped`. Without the lock. */
+/* False: the workers have all stopped, or the pool has the size 0, and it does not grow by itself.
+ * Of a pool without pools. */
+static inline bool pulling_has_workers(const struct pool *pool)
+{
+    return pulling_grows(pool) ||
+           !(atomic_load_explicit(&pool->pull.stopped, memory_order_relaxed) ||
+             atomic_load_explicit(&pool->pull.empty, memory_order_relaxed));
+}
+
+/* Makes the messages of a pool dead `stopped` whose workers have all stopped. Without the lock. */
 void pulling_discard_stopped(struct pool *pool, struct executor *executor);
 
 /* The number of messages admitted so far; the queue is frozen. */

@@ -9,6 +9,7 @@
 #include "actor/spawn.h"
 #include "pool/backed_up.h"
 #include "pool/elastic.h"
+#include "pool/lease_group.h"
 #include "pool/moving_keys.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
@@ -469,6 +470,7 @@ static int resize_by_hand(struct pool *pool, struct executor *executor, int64_t 
     lock_release(&pool->lock);
     if (is_suspended)
         elastic_log_suspended(pool, target);
+    lease_group_stopped(pool, executor); /* the others leave, or it does not grow any more */
     outcome_notify(pool, executor);
     return status;
 }

@@ -12,7 +12,9 @@ static uint32_t growth_locked(const struct pool *pool)
 {
     const uint32_t able = FLAGS_SENSES | FLAGS_STUCK;
 
-    return (flags_word(&pool->flags) & able) == FLAGS_SENSES ? pool->pull.growth : 0;
+    return (flags_word(&pool->flags) & able) == FLAGS_SENSES
+               ? atomic_load_explicit(&pool->pull.growth, memory_order_relaxed)
+               : 0;
 }
 
 uint64_t takers_unused_locked(const struct pool *pool, bool at_once)

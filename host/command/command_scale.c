@@ -105,18 +105,24 @@ static int look(const struct request *request, const char *pool, struct width *o
     return code;
 }
 
+/* True when there is nothing to wait for: stopped workers do not open. */
+static bool is_over(const struct width *width)
+{
+    return width->starting <= width->stopped && width->retiring == 0;
+}
+
 static bool is_wide(const struct width *width)
 {
     return width->live == width->target && width->starting == 0 && width->retiring == 0;
 }
 
-static int report_timeout(const struct request *request, const char *pool,
-                          const struct width *width)
+static int report_narrow(const struct request *request, const char *pool, const struct width *width,
+                         uint64_t waited_ms)
 {
     uint64_t opening = width->starting > width->stopped ? width->starting - width->stopped : 0;
     char time[48];
 
-    text_format_duration(request->timeout_ms, time, sizeof time);
+    text_format_duration(waited_ms, time, sizeof time);
     fprintf(request->client.invocation->err,
             "weir scale: after %s %s has %ju of %ju workers open, %ju opening, %ju stopped and "
             "%ju leaving; `weir status --members %s` lists them, and the log has the reason of "
@@ -129,13 +135,15 @@ static int report_timeout(const struct request *request, const char *pool,
 static int wait_until_wide(const struct request *request, const char *pool)
 {
     struct clock clock = clock_monotonic();
+    uint64_t began_ns = clock_now_ns(&clock);
     uint64_t due_ns = clock_after_ms(&clock, request->timeout_ms);
     struct width width;
     int code;
 
     while ((code = look(request, pool, &width)) == EX_OK && !is_wide(&width)) {
-        if (clock_now_ns(&clock) >= due_ns)
-            return report_timeout(request, pool, &width);
+        if (is_over(&width) || clock_now_ns(&clock) >= due_ns)
+            return report_narrow(request, pool, &width,
+                                 (clock_now_ns(&clock) - began_ns) / 1000000u);
         (void)poll(NULL, 0, CHECK_MS); /* a command gets no wake-up */
     }
     return code;

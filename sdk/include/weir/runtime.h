@@ -334,8 +334,8 @@ WEIR_API int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, 
 /*
  * Waits until all workers of a pool, including nested ones, or an actor or source are open; of a
  * pool with `min_ready`, so many. Returns 0 or, when too few can open, the status of a failed
- * `open`; the library tries again. WEIR_ECLOSED: the pool is closing. WEIR_ETIMEOUT, WEIR_EUNKNOWN,
- * WEIR_EDEADLK.
+ * `open`; the library tries again. WEIR_ECRASHED: too many workers have stopped since they opened.
+ * WEIR_ECLOSED: the pool is closing. WEIR_ETIMEOUT, WEIR_EUNKNOWN, WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_wait_open(struct weir_runtime *runtime, weir_pid pid,
                                     uint64_t timeout_ms);
@@ -362,6 +362,7 @@ WEIR_API int weir_runtime_remove_workers(struct weir_runtime *runtime, weir_pid 
 
 /*
  * As weir_runtime_resize, and waits until the new workers are open and the removed ones have ended.
+ * It does not wait for workers that have stopped since they opened.
  * After WEIR_ETIMEOUT or the status of a failed `open` the new target stays set. WEIR_EDEADLK.
  */
 WEIR_API int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,

@@ -95,6 +95,12 @@ def test_scale_waits():
         late = host.run("scale", "work", "1", "--wait", "--timeout", "1ms")
         check(late.returncode == 75 and "work has 0 of 1 workers open, 1 opening, 0 stopped" in
               late.stderr, f"not open: {late.stderr}")
+    stopping = failing.replace("size: 0", "size: 0, restart: {max: 1, backoff: 1ms..1ms, "
+                               "then: stop}")
+    with running(stopping) as host: # never longer than until the worker has stopped
+        late = host.run("scale", "work", "1", "--wait", "--timeout", "1h")
+        check(late.returncode == 75 and "work has 0 of 1 workers open, 0 opening, 1 stopped" in
+              late.stderr, f"stopped: {late.stderr}")
 
 
 def test_maximum_is_reported_once():

@@ -110,9 +110,9 @@ static bool has_free(const struct model *model, uint32_t target)
 
 static bool is_full(const struct model *model, uint32_t target)
 {
-    if (has_free(model, target))
-        return false;
-    return waiting_for(model, target) == QUEUE || (target != GROUP && model->leased[target] == 0);
+    uint32_t in_use = target == GROUP ? model->leased[0] + model->leased[1] : model->leased[target];
+
+    return !has_free(model, target) && (waiting_for(model, target) == QUEUE || in_use == 0);
 }
 
 static void model_resize(struct model *model, uint32_t pool, uint32_t size)
