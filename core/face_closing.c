@@ -10,6 +10,7 @@
 #include "face/runtime.h"
 #include "feeding.h"
 #include "pool/ending.h"
+#include "pool/lease_group.h"
 #include "pool/uses.h"
 
 #define NS_PER_MS 1000000u
@@ -54,7 +55,7 @@ struct named {
 struct found {
     struct named *named; /* of each part; those of pools are in the table */
     struct table by_path;
-    weir_pid user;
+    weir_pid user, asked;
     struct feeding_use *uses;
     uint32_t count, room;
     int status;
@@ -90,14 +91,12 @@ static void add_option(void *context, const char *path)
     }
 }
 
-static void add_askers(struct found *found, struct pool *pool)
+static bool add_asker(void *context, weir_pid part)
 {
-    for (uint32_t i = 0; i < ASKERS_MAX; i++) {
-        weir_pid part = atomic_load_explicit(&pool->askers.parts[i], memory_order_relaxed);
+    struct found *found = context;
 
-        if (part != 0)
-            add_use(found, part, pool_pid(pool), FEEDING_ASKS);
-    }
+    add_use(found, part, found->asked, FEEDING_ASKS);
+    return false;
 }
 
 static void name_pools(const struct run *run, struct found *found)
@@ -125,7 +124,8 @@ static void find_uses(const struct run *run, struct found *found)
         if (part.kind != PART_POOL)
             continue;
         uses_visit(part.pool, add_option, found);
-        add_askers(found, part.pool);
+        found->asked = found->user;
+        (void)askers_visit(&part.pool->askers, add_asker, found);
     }
 }
 
@@ -366,6 +366,25 @@ static void end(struct run *run, struct closing *closing)
         run->options->after(run->options->context, closing->part, has_ended);
 }
 
+/* A group of pools with leases closes after its pools: once they close, nobody serves its takers.
+ * `past`: of the parts that may have closed. */
+static void refuse_takers(struct run *run, uint32_t past)
+{
+    struct executor *executor = runtime_enter(run->runtime);
+
+    for (uint32_t i = run->first; executor && i < past; i++) {
+        const struct closing *closing = &run->parts[i];
+        struct pool *group = closing->part.kind == PART_POOL ? closing->part.pool->parent : NULL;
+
+        /* Relaxed: this thread has marked it. */
+        if (group &&
+            (!closing->is_removed || atomic_load_explicit(&group->removed, memory_order_relaxed)))
+            lease_group_end(group, executor);
+    }
+    if (executor)
+        runtime_leave(executor);
+}
+
 /* Closes the parts of the next wave together. */
 static void close_wave(struct run *run)
 {
@@ -377,6 +396,7 @@ static void close_wave(struct run *run)
     wait_for_answers(run, past, deadline_ns);
     for (uint32_t i = run->first; i < past; i++)
         begin(run, &run->parts[i], deadline_ns);
+    refuse_takers(run, past);
     while (run->first < past) {
         /* No longer among those that are looked at: `after` may destroy it. */
         end(run, &run->parts[run->first++]);
@@ -468,6 +488,7 @@ int closing_step(struct runtime *runtime, struct closing *parts, uint32_t count)
         else if (status == 0 && waves[i] == 0)
             try_to_close(&run, &parts[i]);
     }
+    refuse_takers(&run, count);
     free(waves);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "actor/askers.h"
 
+#include <stdlib.h>
+
 #include "actor/actor_ext.h"
 #include "actor/children.h"
 #include "actor/find.h"
@@ -37,12 +39,85 @@ static bool claim(struct runtime *runtime, _Atomic weir_pid *element, weir_pid p
            found == part;
 }
 
+static const struct askers *next_of(const struct askers *askers)
+{
+    /* [A1] Acquire pairs with the release in append: the elements are set. */
+    return atomic_load_explicit(&askers->next, memory_order_acquire);
+}
+
+bool askers_visit(const struct askers *askers, bool (*visit)(void *context, weir_pid part),
+                  void *context)
+{
+    for (; askers; askers = next_of(askers))
+        for (uint32_t i = 0; i < ASKERS_EACH; i++) {
+            weir_pid part = atomic_load_explicit(&askers->parts[i], memory_order_relaxed);
+
+            if (part != 0 && visit(context, part))
+                return true;
+        }
+    return false;
+}
+
+bool askers_lack_some(const struct askers *askers)
+{
+    while (next_of(askers))
+        askers = next_of(askers);
+    return atomic_load_explicit(&askers->more, memory_order_relaxed);
+}
+
+void askers_finish(struct askers *askers)
+{
+    /* Relaxed: no other thread has them. */
+    struct askers *block = atomic_load_explicit(&askers->next, memory_order_relaxed);
+
+    while (block) {
+        struct askers *next = atomic_load_explicit(&block->next, memory_order_relaxed);
+
+        free(block);
+        block = next;
+    }
+}
+
+/* The block behind the last one. NULL when memory is out. */
+static struct askers *append(struct askers *last)
+{
+    struct askers *block = calloc(1, sizeof *block);
+    struct askers *found = NULL;
+
+    if (!block) {
+        atomic_store_explicit(&last->more, true, memory_order_relaxed);
+        return NULL;
+    }
+    /* [A1] */
+    if (atomic_compare_exchange_strong_explicit(&last->next, &found, block, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return block;
+    free(block);
+    return found;
+}
+
+static bool is_part(void *context, weir_pid part)
+{
+    return part == *(const weir_pid *)context;
+}
+
+static bool add_to(struct askers *block, struct runtime *runtime, weir_pid part)
+{
+    for (uint32_t i = 0; i < ASKERS_EACH; i++)
+        if (claim(runtime, &block->parts[i], part))
+            return true;
+    return false;
+}
+
 static void add(struct askers *askers, struct runtime *runtime, weir_pid part)
 {
-    for (uint32_t i = 0; i < ASKERS_MAX; i++)
-        if (claim(runtime, &askers->parts[i], part))
-            return;
-    atomic_store_explicit(&askers->more, true, memory_order_relaxed);
+    if (askers_visit(askers, is_part, &part))
+        return;
+    while (askers && !add_to(askers, runtime, part)) {
+        struct askers *next = atomic_load_explicit(&askers->next, memory_order_acquire); /* [A1] */
+
+        askers = next ? next : append(askers);
+    }
 }
 
 void askers_note_part(struct runtime *runtime, weir_pid part, weir_pid to)

@@ -16,15 +16,28 @@
 struct actor;
 struct runtime;
 
-/* More parts that ask one pool are not distinguished. One element less than two cache lines
- * hold. */
-#define ASKERS_MAX 15u
+/* So that one block takes two cache lines. */
+#define ASKERS_EACH 14u
 
+/* A block of a list; the first one is a part of its pool. */
 struct askers {
     /* Any thread writes and reads. Relaxed: an element says all by itself. */
-    _Atomic weir_pid parts[ASKERS_MAX]; /* of the first ones; 0 = free */
-    _Atomic bool more;                  /* there was no room for another one */
+    _Atomic weir_pid parts[ASKERS_EACH]; /* 0 = free */
+    _Atomic bool more;                   /* of the last block: memory was out for another one */
+    /* Any thread appends, by one exchange; NULL: the last one. Never changed then. */
+    _Atomic(struct askers *) next;
 };
+
+/* Calls `visit` for each part, which may have ended, until that returns true. True: it has. In a
+ * read section. */
+bool askers_visit(const struct askers *askers, bool (*visit)(void *context, weir_pid part),
+                  void *context);
+
+/* True when a part could not be noted, since memory was out. */
+bool askers_lack_some(const struct askers *askers);
+
+/* Frees the blocks but the first one. No thread uses them any more. */
+void askers_finish(struct askers *askers);
 
 /* The PID of the part that an actor belongs to: of the pool of a worker, also for its children.
  * In a turn of the actor. */

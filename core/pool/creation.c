@@ -117,6 +117,7 @@ static void free_pool(struct pool *pool, struct executor *executor)
     spec_unref(pool->spec);
     spec_unref(pool->manager_spec);
     free(pool->children);
+    askers_finish(&pool->askers);
     free(pool);
 }
 

@@ -315,6 +315,35 @@ void lease_group_stopped(struct pool *pool, struct executor *executor)
         unwanted_refuse_takers(group, executor, WEIR_ECRASHED);
 }
 
+static bool do_all_close(const struct members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (!members->members[i].pool || !flags_is_closing(&members->members[i].pool->flags))
+            return false;
+    return true;
+}
+
+static bool takes_nothing(struct pool *group)
+{
+    bool is_closed;
+
+    lock_acquire(&group->pull.lock);
+    is_closed = group->pull.closed;
+    lock_release(&group->pull.lock);
+    return is_closed;
+}
+
+void lease_group_end(struct pool *group, struct executor *executor)
+{
+    if (!leases_are_given(&group->leases) || route_ops_of(group)->pulls || takes_nothing(group) ||
+        !do_all_close(atomic_load_explicit(&group->members, memory_order_acquire))) /* [P1] */
+        return;
+    lock_acquire(&group->lock);
+    pulling_close_locked(group);
+    lock_release(&group->lock);
+    unwanted_refuse_takers(group, executor, WEIR_ECLOSED);
+}
+
 /* --- takers ----------------------------------------------------------------------------------- */
 
 /* False: each pool is paused, has the size 0, or its workers have all stopped. A group without

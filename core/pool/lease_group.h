@@ -80,6 +80,10 @@ void lease_group_paused(struct pool *pool, bool paused, struct executor *executo
  * is dead; when all pools of its group have, the takers that wait are refused. Without the lock. */
 void lease_group_stopped(struct pool *pool, struct executor *executor);
 
+/* The group is to close after its pools. When these all close, it refuses takers: those that wait,
+ * and new ones. No effect on other pools. Any thread, in a read section. */
+void lease_group_end(struct pool *group, struct executor *executor);
+
 /* A worker of the pool for which something may wait has ended or failed: wakes another worker, or
  * asks for checks of the pools that could grow. Without the lock. */
 void lease_group_missed(struct pool *pool, struct executor *executor);

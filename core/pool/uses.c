@@ -22,9 +22,16 @@ static bool is_busy(struct pool *pool)
     return reading.queued + reading.in_hand + reading.held > 0;
 }
 
-/* `pool` has been asked by `part`. */
-static bool is_awaited_by(struct pool *pool, weir_pid part, bool with_askers)
+struct awaited {
+    struct pool *pool;
+    bool with_askers;
+};
+
+/* The pool has been asked by `part`. */
+static bool is_awaited_by(void *context, weir_pid part)
 {
+    const struct awaited *awaited = context;
+    struct pool *pool = awaited->pool;
     struct pool *asker;
     struct actor *actor;
 
@@ -33,19 +40,13 @@ static bool is_awaited_by(struct pool *pool, weir_pid part, bool with_askers)
     asker = pool_find(pool->runtime, part);
     if (asker && flags_is_closing(&asker->flags))
         return false;
-    return is_busy(pool) || (with_askers && asker && is_busy(asker));
+    return is_busy(pool) || (awaited->with_askers && asker && is_busy(asker));
 }
 
 bool uses_is_awaited(struct pool *pool, bool with_askers)
 {
-    /* Relaxed: see askers.h. */
-    if (atomic_load_explicit(&pool->askers.more, memory_order_relaxed) && is_busy(pool))
-        return true;
-    for (uint32_t i = 0; i < ASKERS_MAX; i++) {
-        weir_pid part = atomic_load_explicit(&pool->askers.parts[i], memory_order_relaxed);
+    struct awaited awaited = { pool, with_askers };
 
-        if (part != 0 && is_awaited_by(pool, part, with_askers))
-            return true;
-    }
-    return false;
+    return (askers_lack_some(&pool->askers) && is_busy(pool)) ||
+           askers_visit(&pool->askers, is_awaited_by, &awaited);
 }
