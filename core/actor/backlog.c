@@ -331,11 +331,11 @@ void backlog_discard_all(struct actor *actor, enum dead_reason reason, int statu
 
 /* --- kept messages -------------------------------------------------------------------------- */
 
-void backlog_discard_kept(struct actor *actor)
+void backlog_discard_kept(struct actor *actor, bool are_forgotten)
 {
     struct message *message;
 
-    if (actor->kept.count > 0)
+    if (are_forgotten && actor->kept.count > 0)
         misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
     while ((message = message_list_take(&actor->kept))) {
         message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;

@@ -74,7 +74,8 @@ void backlog_discard(struct actor *actor, enum dead_reason reason, int status);
  * closed. */
 void backlog_discard_all(struct actor *actor, enum dead_reason reason, int status);
 
-/* Makes kept messages dead `kept`, after the pool's time-out for them. */
-void backlog_discard_kept(struct actor *actor);
+/* Makes kept messages dead `kept`, after the time-out for them. `are_forgotten`: a misuse, as the
+ * behaviour had the time that the pool gives. */
+void backlog_discard_kept(struct actor *actor, bool are_forgotten);
 
 #endif

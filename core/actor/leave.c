@@ -43,7 +43,9 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
     backlog_reroute(actor);
     backlog_discard(actor, DEAD_REMOVED, WEIR_EREMOVED);
     discard_queue(actor, false);
-    backlog_discard_kept(actor);
+    /* Relaxed: set before the order that ends the time. */
+    backlog_discard_kept(actor,
+                         !atomic_load_explicit(&actor->place->is_cut_short, memory_order_relaxed));
     origin_forget_all(actor);
     children_stop(actor);
     return TIMER_NEVER;

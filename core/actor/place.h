@@ -99,6 +99,8 @@ struct place {
     uint8_t standing;           /* enum place_standing */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
+    _Atomic bool is_cut_short;  /* the end of the host shortens its time to leave; its own turns
+                                 * read it, too */
     uint8_t fresh;              /* enum place_fresh */
     uint64_t wanted_look_ns;    /* of the timekeeper: when unwanted_take_out looks again */
     struct list backed_up;      /* in the list of the pool; empty: it is not backed up */

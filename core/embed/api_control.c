@@ -293,7 +293,7 @@ int weir_runtime_resize(struct weir_runtime *runtime, weir_pid pool, uint32_t wo
     return status;
 }
 
-static int change_by(struct weir_runtime *runtime, weir_pid pool, int32_t count,
+static int change_by(struct weir_runtime *runtime, weir_pid pool, int64_t count,
                      struct weir_resized *out)
 {
     struct part *part = part_find_pool(runtime, pool);
@@ -320,7 +320,7 @@ int weir_runtime_add_workers(struct weir_runtime *runtime, weir_pid pool, int32_
 int weir_runtime_remove_workers(struct weir_runtime *runtime, weir_pid pool, uint32_t count,
                                 struct weir_resized *out)
 {
-    return count > INT32_MAX ? WEIR_EINVALID : change_by(runtime, pool, -(int32_t)count, out);
+    return change_by(runtime, pool, -(int64_t)count, out);
 }
 
 int weir_runtime_resize_wait(struct weir_runtime *runtime, weir_pid pool, uint32_t workers,

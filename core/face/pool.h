@@ -138,7 +138,7 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
                 struct weir_resized *out);
 
 /* As pool_resize, by `count` workers more or fewer. */
-int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out);
+int pool_add(struct pool *pool, struct executor *executor, int64_t count, struct weir_resized *out);
 
 /* The cause of a change of the number of workers. */
 enum resize_by {

@@ -136,6 +136,7 @@ static void end_waiting_locked(struct list *places, struct executor *executor)
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         place->ordered_due_ns = executor_time(executor);
+        atomic_store_explicit(&place->is_cut_short, true, memory_order_relaxed);
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            SIGNAL_DRAIN);
     }

@@ -72,13 +72,11 @@ static int change_size(const struct pool_request *request, enum change change)
     if (message->size != sizeof wanted)
         return WEIR_EINVALID;
     memcpy(&wanted, message->data, sizeof wanted);
-    if (wanted.count > POOL_SIZE_MAX)
-        return WEIR_EINVALID;
     if (change == CHANGE_RESIZE)
         status = pool_resize(request->pool, executor, wanted.count, &resized);
     else
         status = pool_add(request->pool, executor,
-                          change == CHANGE_ADD ? (int32_t)wanted.count : -(int32_t)wanted.count,
+                          change == CHANGE_ADD ? (int64_t)wanted.count : -(int64_t)wanted.count,
                           &resized);
     if (status == 0)
         resize_report(request->pool, RESIZE_BY_REQUEST, "a request", &resized);

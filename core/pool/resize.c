@@ -454,7 +454,7 @@ int resize_set_locked(struct pool *pool, struct executor *executor, int64_t want
 }
 
 /* A resize that the pool's own law did not cause: to `size`, or by `more` workers if that is -1. */
-static int resize_by_hand(struct pool *pool, struct executor *executor, int64_t size, int32_t more,
+static int resize_by_hand(struct pool *pool, struct executor *executor, int64_t size, int64_t more,
                           struct weir_resized *out)
 {
     bool is_suspended = false;
@@ -481,7 +481,7 @@ int pool_resize(struct pool *pool, struct executor *executor, uint32_t target,
     return resize_by_hand(pool, executor, target, 0, out);
 }
 
-int pool_add(struct pool *pool, struct executor *executor, int32_t count, struct weir_resized *out)
+int pool_add(struct pool *pool, struct executor *executor, int64_t count, struct weir_resized *out)
 {
     return resize_by_hand(pool, executor, -1, count, out);
 }

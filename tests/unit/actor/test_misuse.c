@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "actor/source.h"
+#include "pool/ending.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -317,6 +318,30 @@ static void test_kept_message_that_is_forgotten_is_reported(void)
     finish(f);
 }
 
+static bool has_one_in_hand(void *context)
+{
+    return rig_ledger(context).in_hand == 1;
+}
+
+/* The end of the host takes a message before the pool's own time is over. */
+static void test_kept_message_at_the_end_of_the_host_is_no_misuse(void)
+{
+    struct fixture *f = begin();
+    struct executor *executor;
+
+    create(f);
+    send(f, keep_or_stop, 1);
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_one_in_hand, f->pool));
+    executor = runtime_enter(f->rig.runtime);
+    pool_close(f->pool, executor);
+    pool_end_waiting(f->pool, executor);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+    CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_KEPT), 1);
+    CU_ASSERT_EQUAL(misuses(f, MISUSE_FORGOTTEN), 0);
+    finish(f);
+}
+
 /* Cleaning up in `close` is no mistake, though it comes too late. */
 static void settle_in_close(struct weir_self *self, void *state, int reason)
 {
@@ -446,6 +471,7 @@ int main(void)
         { "settled twice", test_second_settling_is_reported_and_settles_nothing },
         { "verdict that settles nothing", test_verdict_that_settles_nothing_is_reported },
         { "forgotten", test_kept_message_that_is_forgotten_is_reported },
+        { "taken at the end", test_kept_message_at_the_end_of_the_host_is_no_misuse },
         { "settled in close", test_settling_in_close_is_no_misuse },
         { "positive open", test_positive_status_of_open_is_reported },
         { "unknown number of produce", test_unknown_number_of_produce_is_reported },

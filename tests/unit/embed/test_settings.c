@@ -10,6 +10,8 @@
 #include "unit/embed/hand.h"
 #include "unit/host/suite.h"
 
+#include <weir/pool.h>
+
 #define PUBLISHED 7u /* the id of an event */
 
 static weir_pid add(struct hand *hand, const struct weir_pool_options *options)
@@ -33,6 +35,27 @@ static void have(struct hand *hand, weir_pid pid, hand_act *act)
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
+/* Asks the pool to change by, or to, the largest number. The size afterwards; 0 = refused. */
+static uint32_t request_size(struct hand *hand, weir_pid pool, const char *tag)
+{
+    const struct weir_pool_count count = { .count = UINT32_MAX };
+    struct weir_answer answer = WEIR_ANSWER;
+    struct weir_resized resized = { 0 };
+    struct weir_message *message = weir_runtime_message_new(
+        hand->runtime, weir_runtime_tag(hand->runtime, tag), sizeof count);
+    uint64_t reference;
+
+    memcpy(message->data, &count, sizeof count);
+    CU_ASSERT_EQUAL(
+        weir_runtime_request(hand->runtime, pool, WEIR_HIGH, message, wait_limit_ms(), &reference),
+        0);
+    if (weir_runtime_await(hand->runtime, reference, &answer) == 0)
+        memcpy(&resized, answer.message->data, sizeof resized);
+    if (answer.message)
+        weir_runtime_message_free(hand->runtime, answer.message);
+    return resized.size;
+}
+
 static void test_size_beyond_the_bounds_is_an_error_or_the_nearest_bound(void)
 {
     struct weir_pool_options options;
@@ -55,6 +78,16 @@ static void test_size_beyond_the_bounds_is_an_error_or_the_nearest_bound(void)
     CU_ASSERT_EQUAL(resized.size, 3);
     CU_ASSERT_EQUAL(weir_runtime_resize(hand.runtime, clamped, 0, &resized), 0);
     CU_ASSERT_EQUAL(resized.size, 1);
+    CU_ASSERT_EQUAL(weir_runtime_add_workers(hand.runtime, clamped, INT32_MAX, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 3);
+    CU_ASSERT_EQUAL(weir_runtime_remove_workers(hand.runtime, clamped, UINT32_MAX, &resized), 0);
+    CU_ASSERT_EQUAL(resized.size, 1);
+    CU_ASSERT_EQUAL(weir_runtime_remove_workers(hand.runtime, strict, UINT32_MAX, &resized),
+                    WEIR_EINVALID);
+    CU_ASSERT_EQUAL(request_size(&hand, clamped, WEIR_POOL_ADD), 3);
+    CU_ASSERT_EQUAL(request_size(&hand, clamped, WEIR_POOL_REMOVE), 1);
+    CU_ASSERT_EQUAL(request_size(&hand, clamped, WEIR_POOL_RESIZE), 3);
+    CU_ASSERT_EQUAL(request_size(&hand, strict, WEIR_POOL_RESIZE), 0);
     hand_finish(&hand);
 }
 
