@@ -300,7 +300,7 @@ def test_example_turns_lines_into_json():
               {"10.0.0.1": (200, 512, "ann"), "10.0.0.2": (404, 0, "-")}, f"{objects[:2]}")
         check(got.returncode == 65 and "200 messages are dead (200 rejected)" in got.stderr,
               f"{got.returncode}: {got.stderr[-1000:]}")
-        check('detail="no line of an access log"' in got.stderr, "the reason")
+        check('detail="no line of an access log; ' in got.stderr, "the reason")
 
 
 if __name__ == "__main__":
