@@ -168,7 +168,7 @@ def name_of(code):
 
 
 def is_function(code):
-    return bool(re.match(r"(?!typedef|#|struct \w+ \{|enum|union)[^({]*\b\w+\(", code))
+    return bool(re.match(r"(?!typedef|#|(?:struct|enum|union) \w+ \{|enum \{)[^({]*\b\w+\(", code))
 
 
 def write_header(path, folder):

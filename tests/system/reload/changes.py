@@ -230,6 +230,8 @@ def the_same_in_other_words(host):
                 path = os.readlink(f"{folder}/fd/{name}")
             except FileNotFoundError:
                 continue
+            if path == os.devnull:  # the reserve, which a reload opens again: not their numbers
+                name = sum(path == os.devnull for _, path in files)
             if not path.startswith("socket:"):  # one of those that ask
                 files.add((name, path))
         return files | set(os.listdir(f"{folder}/task"))
@@ -240,7 +242,8 @@ def the_same_in_other_words(host):
 
     host.start_with(spell(rng, meaning(host)))
     host.works_on()
-    opened_before, workers_before = opened(), workers()
+    workers_before = workers()  # first: libuv keeps a descriptor once a client has asked
+    opened_before = opened()
     for _ in range(12):
         host.write_as_it_is(spell(rng, say_otherwise(rng, meaning(host))))
         host.reload("unchanged")
