@@ -110,9 +110,7 @@ uint64_t unwanted_beat(struct pool *pool)
     lock_acquire(&pull->lock);
     if (pull->messages.count == 0)
         pull->spoils = false;
-    /* [P1] pairs with members_publish. Without members the queue waits for growth, which looks. */
-    beats = pull->beats = pull->spoils &&
-                          atomic_load_explicit(&pool->members, memory_order_acquire)->count > 0;
+    beats = pull->beats = pull->spoils;
     lock_release(&pull->lock);
     return beats ? WANTED_BEAT_NS : TIMER_NEVER;
 }
