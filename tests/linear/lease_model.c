@@ -105,12 +105,14 @@ static bool is_possible(const struct lease_round *round, const struct lease_stat
 {
     uint32_t queue = round->queue;
     uint8_t target = act->pool;
-    uint32_t free = 0;
+    uint32_t free = 0, leased = 0;
 
-    if (target != LEASE_GROUP && state->free[target] + count_leased(state, target) == 0)
-        queue = 0; /* a pool of the size 0 has no queue */
-    for (uint8_t pool = 0; pool < LEASE_POOLS; pool++)
+    for (uint8_t pool = 0; pool < LEASE_POOLS; pool++) {
         free += may_ask(target, pool) ? state->free[pool] : 0;
+        leased += may_ask(target, pool) ? count_leased(state, pool) : 0;
+    }
+    if (free + leased == 0)
+        queue = 0; /* a pool of the size 0 has no queue, nor has a group of such pools */
     if (act->status == 0)
         return count_waiting(state, target) < queue + free;
     return count_waiting(state, target) >= queue &&
