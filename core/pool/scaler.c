@@ -109,13 +109,12 @@ static void count_open_place(struct scale_figures *figures, const struct place *
                              const struct ledger_reading *reading, uint64_t now_ns)
 {
     enum takers_coming coming = takers_coming(place, now_ns);
+    bool comes = coming == TAKERS_COMES;
 
     figures->is_up = true;
-    if (coming == TAKERS_COMES)
-        figures->ready++;
-    else if (reading->in_hand > 0 || coming == TAKERS_LATE)
+    if (!comes && (reading->in_hand > 0 || coming == TAKERS_LATE))
         figures->busy++;
-    else if (place_is_idle(place->actor))
+    else if (!comes && place_is_idle(place->actor))
         figures->idle++;
     else
         figures->ready++;
