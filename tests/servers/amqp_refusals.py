@@ -81,7 +81,8 @@ def test_message_that_is_too_large_is_dead_and_the_others_come_once(suite):
             check(int(items["rejected"]) == len(large), (name, items))
             check(items["published_again"] == items["lost_connections"] == "0", (name, items))
             reasons = {detail for _, detail in dead(host, "far")}
-            check(all(re.match(r"message size 4\d{3} is larger", detail) for detail in reasons), (name, reasons))
+            check(all(re.match(r"message size 4\d{3} is larger", detail) for detail in reasons),
+                  (name, reasons))
             check("larger than configured max size 2000" in host.read_log(), host.end_of_log())
             check(host.stop() == 1, f"{name}: {host.end_of_log()}")
             got = sorted(number_of(body) for body in taken(suite, suite.queue, 1))
