@@ -195,15 +195,6 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
     }
 }
 
-/* A message that was taken out, and that nobody took. */
-static void keep(struct actor *actor, struct message *message)
-{
-    if (mailbox_put_back(&actor->mailbox, message))
-        return;
-    /* Behind the messages of the front, which are older, and before those of the mailbox. */
-    hold_in(actor, &actor->front, message);
-}
-
 /* What stays keeps its place in the mailbox: the worker may be recalled, with its limit. */
 static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal)
 {
@@ -215,7 +206,7 @@ static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal
         message = unpack(actor->executor, message);
         *refusal = give(actor, message);
         if (*refusal != 0)
-            keep(actor, message);
+            mailbox_put_back(&actor->mailbox, message);
         mailbox_return(&actor->mailbox);
     }
 }
@@ -299,8 +290,7 @@ uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *d
             break;
         message = unpack(dealer->executor, message);
         if (dealer->give(dealer->context, message) != 0) {
-            if (!mailbox_put_back(&actor->mailbox, message))
-                keep(actor, message);
+            mailbox_put_back(&actor->mailbox, message);
             mailbox_return(&actor->mailbox);
             break;
         }

@@ -61,9 +61,9 @@ struct dealer {
 
 /*
  * Takes up to `most` messages out of the mailbox, in order, and passes each to the dealer. A
- * refused message goes to the front, and the function ends. Messages that were sent to the actor
- * itself or under a lease, and copies of a broadcast, stay, in order. Returns how many have left
- * the mailbox. Owner's turn, or the holder of its thread in a callback (dispatch/put_offline.h).
+ * refused message goes back, and the function ends. Messages that were sent to the actor itself or
+ * under a lease, and copies of a broadcast, stay, in order. Returns how many have left the mailbox.
+ * Owner's turn, or the holder of its thread in a callback (dispatch/put_offline.h).
  */
 uint32_t backlog_deal(struct actor *actor, uint32_t most, const struct dealer *dealer);
 

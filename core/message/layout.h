@@ -124,8 +124,8 @@ static inline bool message_is_of_core(const struct message *message)
     return message->public.reserved & MESSAGE_TAKE;
 }
 
-#define MESSAGE_LABEL_MAX                                                                          \
-    190 /* at most 255; with its NUL: "piece ID of queue NAME at SERVER" fits */
+/* With its NUL, at most 255: "piece ID of queue NAME at SERVER" fits. */
+#define MESSAGE_LABEL_MAX 190
 #define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */
 
 static_assert(sizeof(struct message) <= MESSAGE_HEADER_SIZE, "the payload must not overlap");

@@ -413,20 +413,34 @@ struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *wa
     return NULL;
 }
 
-bool mailbox_put_back(struct mailbox *mailbox, struct message *message)
+/* Puts a message in front of the queue. */
+static void link_first(struct mailbox *mailbox, struct message *message)
 {
-    /* Relaxed, here and below: only the owner writes them while it is awake. */
-    if (atomic_load_explicit(&mailbox->waker, memory_order_relaxed))
-        return false;
+    /* Relaxed: while it is set, only the owner writes it, and takes the message itself. */
+    struct message *first = atomic_load_explicit(&mailbox->first, memory_order_relaxed);
+
+    if (!first) { /* the queue is empty, or a sender is linking its first message */
+        link_chain(mailbox, message, message);
+        return;
+    }
+    atomic_store_explicit(&message->next, first, memory_order_relaxed);
+    atomic_store_explicit(&mailbox->first, message, memory_order_relaxed);
+}
+
+void mailbox_put_back(struct mailbox *mailbox, struct message *message)
+{
     if (atomic_load_explicit(&mailbox->bytes_limit, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&mailbox->bytes, message->public.size, memory_order_relaxed);
         message->public.reserved |= MESSAGE_WEIGHED;
     }
-    atomic_store_explicit(&mailbox->waker, message, memory_order_relaxed);
+    /* Relaxed, here and below: only the owner writes them while it is awake. */
+    if (atomic_load_explicit(&mailbox->waker, memory_order_relaxed))
+        link_first(mailbox, message);
+    else
+        atomic_store_explicit(&mailbox->waker, message, memory_order_relaxed);
     atomic_store_explicit(&mailbox->taken,
                           atomic_load_explicit(&mailbox->taken, memory_order_relaxed) - 1,
                           memory_order_release);
-    return true;
 }
 
 uint32_t mailbox_batch(struct mailbox *mailbox)

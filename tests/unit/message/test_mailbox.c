@@ -261,7 +261,7 @@ static void test_message_that_is_put_back_keeps_its_place(void)
         CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
     message = mailbox_take_if(&box.mailbox, &walk);
     CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    CU_ASSERT_TRUE(mailbox_put_back(&box.mailbox, message));
+    mailbox_put_back(&box.mailbox, message);
     mailbox_return(&box.mailbox);
     CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), 3);
     CU_ASSERT_EQUAL(push(&box, SERIAL, 4, &wake), WEIR_EFULL);
@@ -273,6 +273,35 @@ static void test_message_that_is_put_back_keeps_its_place(void)
     }
     CU_ASSERT_EQUAL(atomic_load(&box.mailbox.bytes), 0);
     finish(&box);
+}
+
+/* The owner slept: message 1 stays in front. With and without messages behind. */
+static void test_message_that_is_put_back_comes_behind_the_one_that_woke(void)
+{
+    for (uint64_t count = 2; count <= 3; count++) {
+        struct mailbox_walk walk = { .may = is_even, .looks = UINT32_MAX };
+        struct message *message;
+        struct box box;
+        bool wake;
+
+        begin(&box, 3);
+        CU_ASSERT_TRUE(mailbox_try_idle(&box.mailbox));
+        for (uint64_t id = 1; id <= count; id++)
+            CU_ASSERT_EQUAL(push(&box, SERIAL, id, &wake), 0);
+        message = mailbox_take_if(&box.mailbox, &walk);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+        CU_ASSERT_EQUAL(id_of(message), 2);
+        mailbox_put_back(&box.mailbox, message);
+        mailbox_return(&box.mailbox);
+        CU_ASSERT_EQUAL(mailbox_waiting(&box.mailbox), count);
+        for (uint64_t id = 1; id <= count; id++) {
+            message = mailbox_pop(&box.mailbox);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+            CU_ASSERT_EQUAL(id_of(message), id);
+            message_destroy(&box.cache, message);
+        }
+        finish(&box);
+    }
 }
 
 static void test_refused_push_does_not_wake(void)
@@ -544,6 +573,8 @@ int main(void)
         { "wake", test_push_wakes_idle_owner_once },
         { "what woke it", test_sleeper_finds_first_what_woke_it },
         { "put back", test_message_that_is_put_back_keeps_its_place },
+        { "behind the one that woke",
+          test_message_that_is_put_back_comes_behind_the_one_that_woke },
         { "no wake", test_refused_push_does_not_wake },
         { "muted", test_muted_owner_is_woken_by_other_lanes_only },
         { "other lanes", test_other_lanes_come_out_oldest_first },
