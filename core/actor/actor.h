@@ -36,6 +36,13 @@ enum actor_kind {
     ACTOR_POOL,   /* routes; its own turns are its manager's */
 };
 
+/* Why an actor with an empty mailbox would not take a message at once. */
+enum actor_busy {
+    ACTOR_FREE,
+    ACTOR_HANDLES, /* inside a callback with a message */
+    ACTOR_DOZES,   /* asleep, and takes no message now: doze.h */
+};
+
 /* Bits of mailbox.signals: requests to an actor that need no memory; 16 at most. */
 enum actor_signal {
     SIGNAL_DRAIN = 1u << 0,     /* accept nothing new, finish, end */
@@ -72,7 +79,7 @@ struct actor {
     uint8_t end_reason;        /* enum weir_end_reason, once it leaves or is CLOSED */
     uint8_t high_streak;       /* urgent and high messages since the last normal one */
     _Atomic uint8_t state;     /* read by all: enum actor_state */
-    _Atomic uint8_t busy;      /* read by all: inside a callback with a message */
+    _Atomic uint8_t busy;      /* read by all: enum actor_busy */
     _Atomic bool called;       /* set by any thread, see actor_call */
     uint8_t kind;              /* const: enum actor_kind */
     struct spec *spec;         /* NULL for a pool without a manager */
@@ -154,6 +161,22 @@ static inline struct actor *actor_of_self(struct weir_self *self)
 static inline struct actor *actor_of_schedulable(struct schedulable *schedulable)
 {
     return (struct actor *)(void *)((char *)schedulable - offsetof(struct actor, schedulable));
+}
+
+/* Whether the actor sleeps and takes the next message of the normal lane at once. Any thread: a
+ * look, which may be out of date. */
+static inline bool actor_is_idle(const struct actor *actor)
+{
+    /* Relaxed: read after the mailbox, whose exchange has published it. */
+    return mailbox_is_idle(&actor->mailbox) &&
+           atomic_load_explicit(&actor->busy, memory_order_relaxed) != ACTOR_DOZES;
+}
+
+/* Owner. ACTOR_DOZES: before its mailbox becomes idle. */
+static inline void actor_set_busy(struct actor *actor, enum actor_busy busy)
+{
+    /* Relaxed: only the owner writes it; the exchange that makes the mailbox idle publishes it. */
+    atomic_store_explicit(&actor->busy, (uint8_t)busy, memory_order_relaxed);
 }
 
 /* Signals an actor. Any thread, in a read section. WEIR_ETERMINATED. */

@@ -4,7 +4,8 @@
 #include "actor/place.h"
 #include "actor/wanted.h"
 
-/* What waits in its mailbox may become unwanted, or may go to a member that is idle by then. */
+/* At the beat the actor drops messages that are not wanted any more, and gives others to idle
+ * members. */
 static void arm_beat(struct actor *actor)
 {
     if (actor_ext_get(actor)) /* without memory it sleeps on */
@@ -21,6 +22,6 @@ bool doze(struct actor *actor)
         arm_beat(actor);
     if (!shares || waits || mailbox_is_unbuffered(&actor->mailbox))
         return mailbox_try_mute(&actor->mailbox);
-    place_set_dozes(actor->place, true);
+    actor_set_busy(actor, ACTOR_DOZES);
     return mailbox_try_idle(&actor->mailbox);
 }

@@ -2,9 +2,9 @@
  * actor/doze.h - the sleep of an actor that takes no message now: it keeps as many as it demands,
  * waits for room, or is not open.
  *
- * The pool of a worker gives what waits there to idle members (pool/backed_up.h). So a worker
- * without waiting messages sleeps as an idle one does, and the first message wakes it; behind that
- * one only signals and the other lanes do.
+ * A worker gives the messages of its mailbox to idle members (pool/backed_up.h). So with an empty
+ * mailbox it sleeps as an idle one does, and the first message wakes it. While messages wait, only
+ * signals and the other lanes wake it.
  */
 #ifndef ACTOR_DOZE_H
 #define ACTOR_DOZE_H

@@ -19,8 +19,8 @@ enum end_when {
  */
 void end_actor(struct actor *actor, enum weir_end_reason reason, enum end_when when);
 
-/* Makes what waits for room dead, and leaves the wait queue. The message that emitted it counts as
- * handled. */
+/* Makes the messages of the outbox dead, and leaves the wait queue. The message that emitted them
+ * counts as handled. */
 void end_drop_outbox(struct actor *actor, enum dead_reason reason, int status);
 
 /* Settles the message that could only be settled after the outbox was sent, if there is one. The

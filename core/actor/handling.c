@@ -50,13 +50,13 @@ void handling_run(struct actor *actor, struct message *message)
     actor->current = message;
     actor->retry_after_ms = 0;
     actor_ext_clear_detail(actor);
-    atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
+    actor_set_busy(actor, ACTOR_HANDLES);
     if (behaviour->handle) {
         callback_begin_with(actor, message->public.tag);
         verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
         callback_end(actor);
     }
     actor->flags &= (uint8_t)~ACTOR_WAITS;
-    atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
+    actor_set_busy(actor, ACTOR_FREE);
     handling_finish(actor, verdict);
 }

@@ -23,11 +23,11 @@ static inline void handling_run_plain(struct actor *actor, struct message *messa
     actor->current = message;
     actor->retry_after_ms = 0;
     actor_ext_clear_detail(actor);
-    atomic_store_explicit(&actor->busy, 1, memory_order_relaxed);
+    actor_set_busy(actor, ACTOR_HANDLES);
     callback_begin_plain(actor, message->public.tag);
     verdict = actor->spec->behaviour->handle(&actor->self, actor->memory, &message->public);
     callback_end_plain(actor->executor);
-    atomic_store_explicit(&actor->busy, 0, memory_order_relaxed);
+    actor_set_busy(actor, ACTOR_FREE);
     /* The handler may have forwarded the message, or disturbed the actor, such as by an outbox. */
     if (verdict == WEIR_DONE && actor->current && (actor->flags & ACTOR_PLAIN)) {
         actor->current = NULL;

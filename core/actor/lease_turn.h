@@ -23,8 +23,9 @@ bool lease_step(struct actor *actor);
  * look, or TIMER_NEVER. */
 uint64_t lease_time(struct actor *actor, uint64_t now_ns);
 
-/* After SIGNAL_TIME: drops what waits for room since a lease that has ended with its incarnation.
- * Returns as lease_time. */
+/* After SIGNAL_TIME: drops the messages of the outbox that were emitted under a lease, once the
+ * lease has ended with its incarnation and the time for the way back is over. Returns as
+ * lease_time. */
 uint64_t lease_unsent_time(struct actor *actor, uint64_t now_ns);
 
 /* Revokes the lease of a member whose time to leave is over. */

@@ -91,11 +91,11 @@ struct owner_ops {
     /* Ends these messages, after the thread was released. Takes them. */
     void (*drop)(struct owner *owner, struct executor *executor, struct message_list *unwanted);
 
-    /* Its actor, which takes no message now, is about to sleep: what is not wanted any more leaves
-     * its mailbox, and idle members get the rest, now or when one becomes idle. False: the rest
-     * stays. */
+    /* Its actor takes no message now, and is about to sleep. Messages that are not wanted any more
+     * leave its mailbox. Idle members get the others, now or when one becomes idle. False: the
+     * others stay. */
     bool (*back_up)(struct place *place);
-    /* A member has become idle while others are backed up: it gets what waits there. */
+    /* A member has become idle: wakes another one that is backed up, to give its messages. */
     void (*fetch)(struct owner *owner, struct executor *executor);
 
     /* Decides after too many failures: see enum appeal. NULL: APPEAL_PROGRAM. */

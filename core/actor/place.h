@@ -56,10 +56,9 @@ struct place {
     /* owner */
     struct dispatcher *opener; /* runs the turns until it has opened; NULL: its own one does */
     struct backoff backoff;
-    uint64_t reopen_ns;    /* when to open again, in state WAITING */
-    uint64_t leave_due_ns; /* when it must have finished; 0 = no time-out */
-    uint64_t
-        unsent_due_ns; /* its outbox keeps the next incarnation waiting no longer; 0 = it may */
+    uint64_t reopen_ns;     /* when to open again, in state WAITING */
+    uint64_t leave_due_ns;  /* when it must have finished; 0 = no time-out */
+    uint64_t unsent_due_ns; /* until then its outbox may delay the next incarnation; 0 = no limit */
     uint64_t room_pause_ns; /* before it tries again to pass on its backlog; 0: it does not wait */
     /* counted: the spec that `open` got, when it is not the present one */
     struct spec *opened_with;
@@ -67,13 +66,12 @@ struct place {
     uint32_t demand; /* with ACTOR_DEMANDS: unsettled messages at a time; demand.h */
 
     /* any thread */
-    _Atomic uint32_t retrying; /* owner writes: the number that wait */
-    _Atomic int open_status;   /* owner writes: of the last open */
-    _Atomic uint32_t opens;    /* owner writes: attempts so far */
-    _Atomic uint32_t engaged;  /* owner writes: see place_engage */
-    _Atomic uint32_t by_port;  /* the lock of its port writes: see place_engage_by_port */
-    _Atomic bool dozes;        /* owner writes: its mailbox is idle, but it takes no message now */
-    _Atomic uint64_t shut_ns;  /* owner writes: no incarnation is open since then; 0 = one is */
+    _Atomic uint32_t retrying;   /* owner writes: the number that wait */
+    _Atomic int open_status;     /* owner writes: of the last open */
+    _Atomic uint32_t opens;      /* owner writes: attempts so far */
+    _Atomic uint32_t engaged;    /* owner writes: see place_engage */
+    _Atomic uint32_t by_port;    /* the lock of its port writes: see place_engage_by_port */
+    _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct handover *) handover; /* owner, after the pool's lock; NULL: none, or over */
@@ -99,14 +97,12 @@ struct place {
     uint8_t standing;           /* enum place_standing */
     bool opened;                /* its present incarnation is open */
     bool has_names;             /* the incarnation has names */
-    _Atomic bool is_cut_short;  /* the end of the host shortens its time to leave; its own turns
-                                 * read it, too */
+    _Atomic bool is_cut_short;  /* the host ends before its time to leave; its own turns read it */
     uint8_t fresh;              /* enum place_fresh */
-    uint64_t wanted_look_ns;    /* of the timekeeper: when unwanted_take_out looks again */
+    uint64_t wanted_look_ns;    /* of the mailbox's consumer: when unwanted_take_out looks again */
     struct list backed_up;      /* in the list of the pool; empty: it is not backed up */
-    _Atomic uint32_t staying; /* owner writes: messages of which a deal has shown that they stay */
-    _Atomic bool gives;       /* it must give messages to other members; reset in its own turn */
-    _Atomic uint8_t renewal;  /* enum renewal: see restart.h; its own turns read it, too */
+    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
+    _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
 
     /* the lock of the shared queue */
     _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
@@ -149,23 +145,6 @@ static inline bool place_shares_queue(const struct actor *actor)
     const struct owner *owner = place_owner(actor);
 
     return owner && owner_may_give(owner);
-}
-
-/* Whether the actor sleeps and takes the next message of the normal lane at once. Any thread: a
- * look, which may be out of date. `actor` has a place. */
-static inline bool place_is_idle(const struct actor *actor)
-{
-    /* Relaxed: nothing follows from it but a choice. */
-    return mailbox_is_idle(&actor->mailbox) &&
-           !atomic_load_explicit(&actor->place->dozes, memory_order_relaxed);
-}
-
-/* Owner. */
-static inline void place_set_dozes(struct place *place, bool dozes)
-{
-    /* Relaxed: only the owner writes it; [BU2] publishes it. */
-    if (place && atomic_load_explicit(&place->dozes, memory_order_relaxed) != dozes)
-        atomic_store_explicit(&place->dozes, dozes, memory_order_relaxed);
 }
 
 /* True when an incarnation that has failed or stopped is followed by another one. */

@@ -433,7 +433,7 @@ static inline bool becomes_plain(struct actor *actor)
         if (!is_undisturbed(actor) || restart_is_ordered(actor) || newcomer_waits(actor))
             return false;
         actor->flags |= ACTOR_PLAIN;
-        place_set_dozes(actor->place, false);
+        actor_set_busy(actor, ACTOR_FREE);
     }
     return is_plain(actor);
 }
@@ -526,7 +526,7 @@ static bool sleep_now(struct actor *actor, struct turn_context *context)
         context->dozes = !may_take(actor);
         if (context->dozes)
             return doze(actor);
-        place_set_dozes(actor->place, false);
+        actor_set_busy(actor, ACTOR_FREE);
     }
     if (mailbox_is_unbuffered(&actor->mailbox))
         context->credit.places = 1;

@@ -101,6 +101,7 @@ struct deal {
     uint32_t idle;  /* number of them that had no message */
     uint32_t level; /* messages that each of them should have in the end */
     uint32_t limit; /* of the messages that a receiver has before: 1, then the level */
+    bool refused;   /* a message that may go found no receiver */
 };
 
 static const struct member *member_at(const struct deal *deal, uint32_t number)
@@ -199,10 +200,13 @@ static int give(void *context, struct message *message)
 
     if (give_below_limit(deal, message) == 0)
         return 0;
-    if (deal->limit == deal->level)
-        return WEIR_EFULL;
-    deal->limit = deal->level;
-    return give_below_limit(deal, message);
+    if (deal->limit < deal->level) {
+        deal->limit = deal->level;
+        if (give_below_limit(deal, message) == 0)
+            return 0;
+    }
+    deal->refused = true;
+    return WEIR_EFULL;
 }
 
 /* Returns how many were given. */
@@ -256,7 +260,7 @@ static void find_idle(struct deal *deal)
     for (uint32_t i = 0; i < deal->looks; i++) {
         const struct member *member = member_at(deal, i);
 
-        deal->idle += may_get(deal, member) && place_is_idle(member->actor);
+        deal->idle += may_get(deal, member) && actor_is_idle(member->actor);
     }
 }
 
@@ -296,5 +300,5 @@ bool rebalance_relieve(struct place *place, struct executor *executor)
         surplus = RELIEF_MAX;
     deal.level = (surplus + deal.idle - 1) / deal.idle;
     deal.limit = 1;
-    return give_away(&deal, surplus) > 0;
+    return give_away(&deal, surplus) > 0 || deal.refused;
 }

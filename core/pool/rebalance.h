@@ -52,8 +52,7 @@ void rebalance_give(struct place *place);
 bool rebalance_shares(const struct pool *pool);
 
 /* Gives messages of the place's worker, which takes none now, to idle members: in its own turn, or
- * as `relieve` of struct owner_ops. False: members are idle, and get none, since what waits
- * stays. */
+ * as `relieve` of struct owner_ops. False: members are idle, and no message may go. */
 bool rebalance_relieve(struct place *place, struct executor *executor);
 
 #endif

@@ -221,7 +221,7 @@ static bool is_idle(const struct place *place, uint32_t stay)
     (void)stay;
     if (leases_are_given(place->owner->leases)) /* a leased worker sleeps, too */
         return atomic_load_explicit(&place->pulls, memory_order_relaxed);
-    return place_is_idle(place->actor);
+    return actor_is_idle(place->actor);
 }
 
 static bool is_broken(const struct place *place, uint32_t stay)

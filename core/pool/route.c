@@ -80,13 +80,14 @@ static uint32_t waiting_below(struct pool *pool)
     return sum;
 }
 
-/* The load of a member; the message that it handles counts, so that an idle one is preferred. */
+/* The load of a member. One that handles or keeps a message counts it, so that an idle one is
+ * preferred. */
 static uint32_t waiting_in(const struct member *member)
 {
     if (member->pool)
         return waiting_below(member->pool);
     return mailbox_waiting(&member->actor->mailbox) +
-           atomic_load_explicit(&member->actor->busy, memory_order_relaxed);
+           (atomic_load_explicit(&member->actor->busy, memory_order_relaxed) != ACTOR_FREE);
 }
 
 static uint32_t lesser(const struct members *members, uint32_t a, uint32_t b)
@@ -116,7 +117,7 @@ static uint32_t least_loaded(const struct members *members, struct executor *exe
 
 static bool is_idle(const struct member *member)
 {
-    return member->actor && place_is_idle(member->actor);
+    return member->actor && actor_is_idle(member->actor);
 }
 
 /* In an elastic pool: the idle worker with the lowest number comes first, so that surplus workers

@@ -114,7 +114,7 @@ static void count_open_place(struct scale_figures *figures, const struct place *
     figures->is_up = true;
     if (!comes && (reading->in_hand > 0 || coming == TAKERS_LATE))
         figures->busy++;
-    else if (!comes && place_is_idle(place->actor))
+    else if (!comes && actor_is_idle(place->actor))
         figures->idle++;
     else
         figures->ready++;
