@@ -5,8 +5,6 @@
 #include "pool/rebalance.h"
 #include "pool/unwanted.h"
 
-#define FETCH_LOOKS 16u /* members that a fetch looks at */
-
 static void enter(struct pool *pool, struct place *place)
 {
     lock_acquire(&pool->lock);
@@ -44,14 +42,15 @@ static bool may_share(const struct pool *pool, struct actor *actor)
     return rebalance_shares(pool) && actor_state(actor) == ACTOR_OPEN && !actor->leaving;
 }
 
+/* A worker whose messages stay although members are idle is not in the list: they are its own. */
 static void share(struct pool *pool, struct place *place)
 {
-    bool may_give;
-
     enter(pool, place);
-    may_give = rebalance_relieve(place, place->actor->executor);
-    /* Relaxed: a hint for backed_up_fetch. */
-    atomic_store_explicit(&place->staying, may_give ? 0 : waiting_at(place), memory_order_relaxed);
+    if (rebalance_relieve(place, place->actor->executor))
+        return;
+    lock_acquire(&pool->lock);
+    backed_up_left_locked(pool, place);
+    lock_release(&pool->lock);
 }
 
 bool backed_up_share(struct place *place)
@@ -66,26 +65,15 @@ bool backed_up_share(struct place *place)
     return may;
 }
 
-/* Messages wait there of which no deal has shown that they stay. */
-static bool has_messages(const struct place *place)
-{
-    return waiting_at(place) > atomic_load_explicit(&place->staying, memory_order_relaxed);
-}
-
-/* The first one with messages for others, out of the list. One without any message is in the list
- * no more. */
+/* The first one with messages, out of the list; those before it have been served meanwhile. NULL:
+ * none. */
 static struct place *take_locked(struct pool *pool)
 {
-    struct list *node = pool->backed_up.next;
+    while (!list_empty(&pool->backed_up)) {
+        struct place *place = LIST_ENTRY(pool->backed_up.next, struct place, backed_up);
 
-    for (uint32_t looks = 0; looks < FETCH_LOOKS && node != &pool->backed_up; looks++) {
-        struct place *place = LIST_ENTRY(node, struct place, backed_up);
-        bool has = has_messages(place);
-
-        node = node->next;
-        if (has || waiting_at(place) == 0)
-            leave_locked(pool, place);
-        if (has)
+        leave_locked(pool, place);
+        if (waiting_at(place) > 0)
             return place;
     }
     return NULL;

@@ -2,12 +2,12 @@
  * pool/backed_up.h - members that sleep although messages wait in their mailboxes.
  *
  * A worker may take no message while it keeps as many as it demands, waits for room in an output,
- * or has too many retries. Idle members get what waits behind that, as behind a callback that takes
- * long (rebalance.h): in the worker's own turn, before it sleeps, and later when a member becomes
- * idle, which wakes one that is backed up. A worker without waiting messages dozes: its mailbox is
- * idle, so that the first message wakes it, and goes on to an idle member or backs the worker up.
- * At each beat of WANTED_BEAT_NS a worker that is backed up tries again, and drops what is not
- * wanted any more.
+ * or has too many retries. Then members that are idle get its messages, as those of a worker whose
+ * callback takes long (rebalance.h). The worker gives them in its own turn, before it sleeps. When
+ * no member is idle, the worker is in a list of the pool. A member that becomes idle takes a worker
+ * off the list and wakes it, and that one gives again. A worker without waiting messages dozes: its
+ * mailbox is idle, so that the first message wakes it. At each beat of WANTED_BEAT_NS a worker with
+ * waiting messages tries again, and drops those that are not wanted any more.
  *
  * [BU1] The worker enters the list before it looks for idle members; a member is idle before it
  * looks at the list. So one of the two sees the other.

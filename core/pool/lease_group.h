@@ -76,8 +76,9 @@ void lease_group_ask_others(struct pool *pool, struct executor *executor);
  * serve them. Without the lock. */
 void lease_group_paused(struct pool *pool, bool paused, struct executor *executor);
 
-/* The workers of the pool may have all stopped, or it closes. What waits in a pool that has stopped
- * is dead; when all pools of its group have, the takers that wait are refused. Without the lock. */
+/* Called when all workers of the pool may have stopped, or when it closes. The messages in the
+ * queue of a pool that has stopped become dead. When all pools of its group have stopped, the
+ * takers of the group are refused. Without the lock. */
 void lease_group_stopped(struct pool *pool, struct executor *executor);
 
 /* The group is to close after its pools. When these all close, it refuses takers: those that wait,

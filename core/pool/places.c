@@ -1,5 +1,4 @@
 #include "pool/places.h"
-#include "pool/backed_up.h"
 
 #include "actor/actor_ext.h"
 #include "actor/children.h"
@@ -8,6 +7,7 @@
 #include "actor/lifecycle.h"
 #include "actor/newcomer.h"
 #include "actor/runtime.h"
+#include "pool/backed_up.h"
 #include "pool/ending.h"
 #include "pool/escalation.h"
 #include "pool/lease_group.h"

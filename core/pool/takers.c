@@ -91,8 +91,11 @@ static bool give_up_late(const struct list *places, uint64_t now_ns)
 
 bool takers_give_up_late_locked(struct pool *pool, uint64_t now_ns)
 {
-    bool any = give_up_late(&pool->places, now_ns);
+    bool any;
 
+    if (!leases_are_given(&pool->leases) && !lease_group_of(pool))
+        return false; /* nobody comes for takers */
+    any = give_up_late(&pool->places, now_ns);
     any |= give_up_late(&pool->leavers, now_ns);
     return give_up_late(&pool->closers, now_ns) || any;
 }

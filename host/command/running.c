@@ -175,7 +175,7 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
     }
 }
 
-/* Plugins that ask for no share of descriptors leave none to the others. */
+/* A plugin may use all descriptors that the host does not keep for itself. */
 static void look_at_descriptors(struct host *host, uint64_t now_ms)
 {
     bool is_short;

@@ -119,6 +119,24 @@ static void send_shorts(struct fixture *f, uint64_t from, uint32_t count)
         send(f, f->pool->pid, NULL, from + i);
 }
 
+struct awaited {
+    struct fixture *f;
+    uint64_t from;
+    uint32_t count;
+};
+
+/* Time goes on with each check, to the next beat of the worker. */
+static bool are_handled(void *context)
+{
+    const struct awaited *awaited = context;
+
+    rig_advance(&awaited->f->rig, 5);
+    for (uint32_t i = 0; i < awaited->count; i++)
+        if (probe_times(awaited->f->probe, awaited->from + i) == 0)
+            return false;
+    return true;
+}
+
 static void await_shorts(struct fixture *f, uint64_t from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -202,7 +220,7 @@ static void stay_if_they_are_its_own(const struct row *row)
         send(&f, rig_worker(f.pool, 0), NULL, OWN + i);
         send_shorts(&f, SHORT + i, 1);
     }
-    await_shorts(&f, SHORT, COUNT);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, are_handled, &(struct awaited){ &f, SHORT, COUNT }));
     CU_ASSERT_EQUAL(rig_ledger(f.pool).queued, COUNT);
     rig_advance(&f.rig, HOUR_MS);
     for (uint32_t i = 0; i < COUNT; i++)
