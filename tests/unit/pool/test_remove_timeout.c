@@ -80,10 +80,10 @@ static void test_past_the_timeout_the_rest_moves_or_is_dead(void)
     CU_ASSERT_TRUE(rig_settled(&rig, pool));
     send_to(&rig, pool, 0, keep_and_note, 1);
     CU_ASSERT_TRUE(rig_noted(&rig, probe, KEPT_NOTE, 1));
-    send_to(&rig, pool, 0, keep_and_note, 2);
-    send_to(&rig, pool, 0, probe_done, 6);
     send_to(&rig, pool, 1, keep, 3);
     CU_ASSERT_TRUE(rig_noted(&rig, probe, 3, 1));
+    send_to(&rig, pool, 0, keep_and_note, 2); /* an idle worker would get them */
+    send_to(&rig, pool, 0, probe_done, 6);
     for (uint64_t id = 4; id < 6; id++) /* the first is full */
         CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .id = id }), 0);
 
