@@ -27,7 +27,7 @@ static void begin(struct fixture *f)
 {
     f->one = probe_create();
     f->other = probe_create();
-    rig_init(&f->rig, 2, 0);
+    rig_init(&f->rig, 3, 0); /* two may be blocked */
 }
 
 static void finish(struct fixture *f)
