@@ -210,13 +210,23 @@ static void log_no_file(struct weir_self *self, const char *path, int error)
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
-/* The position: the check has not seen that a glob leads to it. */
+/* The position, or a file beside it: the check has not seen that a glob leads to it. */
 static bool is_position(const struct follower *follower, const struct stat *about)
 {
-    struct stat position;
+    static const char *const ends[] = { "", ".lock", ".new" };
+    bool is_one = false;
 
-    return follower->rules.position && lstat(follower->rules.position, &position) == 0 &&
-           position.st_ino == about->st_ino && position.st_dev == about->st_dev;
+    for (size_t i = 0; follower->rules.position && !is_one && i < sizeof ends / sizeof *ends; i++) {
+        struct stat position;
+        char *path;
+
+        if (asprintf(&path, "%s%s", follower->rules.position, ends[i]) < 0)
+            return true; /* looked at again */
+        is_one = lstat(path, &position) == 0 && position.st_ino == about->st_ino &&
+                 position.st_dev == about->st_dev;
+        free(path);
+    }
+    return is_one;
 }
 
 /* True for a file that a wildcard has found and that the host writes: each line that is handled

@@ -29,6 +29,7 @@
 struct tail {
     const struct tail_settings *settings; /* borrowed until close */
     const struct weir_tag *tag;
+    int lock; /* owned: of the position; -1 = none */
     struct follower follower;
     struct reader reader;
     struct followed *reading; /* the file that the reader has; NULL = none */
@@ -137,13 +138,21 @@ static int load_file(struct weir_self *self, struct tail *state)
 }
 
 /* A folder that is not there is reported by load_file. */
-static int claim_file(struct weir_self *self, const char *path)
+static int lock_file(struct weir_self *self, struct tail *state)
 {
-    int status = weir_settling_claim(self, path);
+    const char *path = state->settings->position;
+    int error = weir_settling_lock(path, &state->lock);
+    char text[128];
 
-    if (status == WEIR_EEXISTS)
-        weir_reason(self, "a source that runs or drains has the position");
-    return status == WEIR_EINVALID ? 0 : status;
+    if (error == 0 || error == ENOENT)
+        return 0;
+    if (error == EBUSY)
+        weir_reason(self, "another source or host has the position");
+    else
+        weir_reason(self, "%s.lock: %s", path, strerror_r(error, text, sizeof text));
+    weir_log(self, WEIR_LOG_ERROR, "position cannot be locked", weir_str("path", path),
+             weir_str("reason", strerror_r(error, text, sizeof text)));
+    return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
 }
 
 /* --- opening and closing ---------------------------------------------------------------------- */
@@ -157,6 +166,8 @@ static void release(struct tail *state)
     free(state->free);
     free(state->line);
     reader_finish(&state->reader);
+    weir_settling_unlock(state->lock);
+    state->lock = -1;
 }
 
 static int tail_open(struct weir_self *self, const void *settings, void *memory)
@@ -165,6 +176,7 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
     int status;
 
     state->settings = settings;
+    state->lock = -1;
     state->tag = weir_tag(self, FILES_LINE_TAG);
     follower_init(&state->follower,
                   &(struct follower_rules){ .paths = &state->settings->paths,
@@ -183,7 +195,7 @@ static int tail_open(struct weir_self *self, const void *settings, void *memory)
     for (uint32_t i = 0; status == 0 && i < state->settings->unsettled; i++)
         state->free[state->free_count++] = state->settings->unsettled - 1 - i;
     if (status == 0 && state->settings->position)
-        status = claim_file(self, state->settings->position);
+        status = lock_file(self, state);
     if (status == 0 && state->settings->position)
         status = load_file(self, state);
     state->saved_ms = weir_now_ms(self) -

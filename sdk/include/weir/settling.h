@@ -4,11 +4,11 @@
  *
  * Not part of <weir/plugin.h>; inline only, nothing to link. A source that uses it calls
  *
- *      open      weir_settling_claim, weir_settling_load, weir_settling_init
+ *      open      weir_settling_lock, weir_settling_load, weir_settling_init
  *      produce   while weir_settling_has_room: weir_settling_add, weir_set_origin with the token,
  *                weir_emit; weir_settling_undo when that is refused
  *      settled   weir_settling_end; from time to time weir_settling_save with the place
- *      close     weir_settling_save, weir_settling_finish
+ *      close     weir_settling_save, weir_settling_unlock, weir_settling_finish
  *
  * A place is a number that grows: an offset, a row, a serial number. Not synchronised. load and
  * save wait for the disk: set WEIR_BLOCKING.
@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -212,27 +213,73 @@ static inline int weir_settling_open(const char *path, FILE **out_stream)
     return error;
 }
 
-/* Reserves the file of a position, however its path is spelt, for this incarnation: call it in
- * `open`, before the file is read. WEIR_EEXISTS: another source of the host has it, which may still
- * end after a reload, and saves last. WEIR_EINVALID: there is no such folder. WEIR_ENOMEM. */
-static inline int weir_settling_claim(struct weir_self *self, const char *path)
+/* Returns owned: the path of a file beside this one; NULL: memory is out. */
+static inline char *weir_settling_beside_(const char *path, const char *end)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    char *folder = slash ? strndup(path, (size_t)(base - path)) : strdup(".");
-    struct stat about;
-    char name[96];
-    int status = folder ? 0 : WEIR_ENOMEM;
+    const size_t length = strlen(path), more = strlen(end) + 1;
+    char *beside = (char *)malloc(length + more);
 
-    if (folder && stat(folder, &about) < 0)
-        status = WEIR_EINVALID;
-    free(folder);
-    if (status != 0)
-        return status;
-    (void)snprintf(name, sizeof name, "position %llx:%llx:%016llx",
-                   (unsigned long long)about.st_dev, (unsigned long long)about.st_ino,
-                   (unsigned long long)weir_key(base, strlen(base)));
-    return weir_name(self, name);
+    if (!beside)
+        return NULL;
+    memcpy(beside, path, length);
+    memcpy(beside + length, end, more);
+    return beside;
+}
+
+/* Opens the file of a lock, and makes it when it is not there. -1: errno. */
+static inline int weir_settling_open_lock_(const char *path)
+{
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int descriptor = open(path, flags, 0600);
+    struct stat about;
+    int error;
+
+    if (descriptor < 0)
+        return -1;
+    error = fstat(descriptor, &about) < 0 ? errno : weir_settling_kind_(&about);
+    if (error == 0)
+        error = weir_settling_owner_(path, &about);
+    if (error == 0)
+        return descriptor;
+    (void)close(descriptor);
+    errno = error;
+    return -1;
+}
+
+/*
+ * Reserves a position, however its path is spelt: call it in `open`, before the file is read. The
+ * lock is one of the file PATH.lock, which stays, and ends with the process. `*out_lock` is for
+ * weir_settling_unlock, and -1 after an error. Returns 0 or an errno, as weir_settling_check for
+ * PATH.lock; EBUSY: another source has the position, of another host, or of this one, where it may
+ * still end after a reload, and saves last. ENOLCK: the file system has no locks.
+ */
+static inline int weir_settling_lock(const char *path, int *out_lock)
+{
+    char *beside = weir_settling_beside_(path, ".lock");
+    int error = 0;
+
+    *out_lock = -1;
+    if (!beside)
+        return ENOMEM;
+    *out_lock = weir_settling_open_lock_(beside);
+    if (*out_lock < 0 || flock(*out_lock, LOCK_EX | LOCK_NB) < 0)
+        error = errno == EWOULDBLOCK ? EBUSY : errno;
+    free(beside);
+    if (error == 0)
+        return 0;
+    if (*out_lock >= 0)
+        (void)close(*out_lock);
+    *out_lock = -1;
+    return error;
+}
+
+/* Call it in `close`, after the last save. -1 is allowed. */
+static inline void weir_settling_unlock(int lock)
+{
+    if (lock < 0)
+        return;
+    (void)flock(lock, LOCK_UN); /* a child that has not called exec yet has the descriptor, too */
+    (void)close(lock);
 }
 
 /* Reads a place; 0 when the file is not there. Returns 0 or an errno, as weir_settling_check;
@@ -288,7 +335,7 @@ static inline int weir_settling_create_(const char *path)
     return unlink(path) < 0 ? -1 : open(path, flags, 0644);
 }
 
-/* Writes bytes to a new file, and syncs it. */
+/* Writes bytes to a new file, and syncs it. After an error the file is not there. */
 static inline int weir_settling_write_(const char *path, const char *bytes, size_t size)
 {
     int descriptor = weir_settling_create_(path);
@@ -308,6 +355,8 @@ static inline int weir_settling_write_(const char *path, const char *bytes, size
         error = errno;
     if (descriptor >= 0 && close(descriptor) < 0 && error == 0)
         error = errno;
+    if (descriptor >= 0 && error != 0)
+        (void)unlink(path);
     return error;
 }
 
@@ -318,21 +367,16 @@ static inline int weir_settling_write_(const char *path, const char *bytes, size
  */
 static inline int weir_settling_replace(const char *path, const char *bytes, size_t size)
 {
-    const size_t length = strlen(path);
-    char *beside = (char *)malloc(length + sizeof ".new");
-    int error = weir_settling_check(path);
+    char *beside = weir_settling_beside_(path, ".new");
+    int error = beside ? weir_settling_check(path) : ENOMEM;
 
-    if (!beside || error != 0) {
-        free(beside);
-        return error != 0 ? error : ENOMEM;
+    if (error == 0) {
+        error = weir_settling_write_(beside, bytes, size);
+        if (error == 0 && rename(beside, path) < 0)
+            error = errno;
+        if (error == 0)
+            error = weir_settling_sync_folder_(path);
     }
-    memcpy(beside, path, length);
-    memcpy(beside + length, ".new", sizeof ".new");
-    error = weir_settling_write_(beside, bytes, size);
-    if (error == 0 && rename(beside, path) < 0)
-        error = errno;
-    if (error == 0)
-        error = weir_settling_sync_folder_(path);
     free(beside);
     return error;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
         again and again; a truncated file is read from its start; a position is a regular file,
-        and one that cannot be saved is no silent success. Shows promise B15.
+        and one that cannot be saved is no silent success; two hosts never have the same one.
+        Shows promises B15 and B26.
 Method: a thread writes numbered lines and rotates under a host that records them, beside a real
         `tail -F`, whose losses are printed. In the end each number must have been recorded. Random
         moments come from a seed that is printed. Every wait is for a condition.
@@ -335,7 +336,7 @@ def test_position_of_a_source_that_drains_is_not_read():
             words.update(name=name, spelling="./")
             host.write(WAITING.format(**words))
             got = host.run("reload")
-            check(got.returncode == 78 and "runs or drains has the position" in got.stderr,
+            check(got.returncode == 78 and "another source or host has the position" in got.stderr,
                   f"{use} {name}: {got.returncode} {got.stderr}")
             open(os.path.join(host.work, "go"), "wb").close()
             if not is_removed:
@@ -346,6 +347,24 @@ def test_position_of_a_source_that_drains_is_not_read():
             until(lambda h=host: len(recorded(h)) == 20, f"{use} {name}: all lines")
             host.stop()
             check(set(recorded(host).values()) == {1}, f"{use} {name}: {recorded(host)}")
+
+
+def test_position_of_another_host_is_not_read():
+    """Two hosts with one file. The second one begins when the first one is gone. promise B26"""
+    with hosted() as host, tempfile.TemporaryDirectory() as second:
+        other = Host(second)
+        other.write(TAIL.format(folder=host.work).replace("/record", "/other"))
+        host.start()
+        position = os.path.join(host.work, "position")
+        until(lambda: os.path.exists(position), "the position")
+        got = other.run("run", other.file)
+        check(got.returncode == 78 and "another source or host has the position" in got.stderr,
+              f"{got.returncode} {got.stderr}")
+        made = os.path.join(host.work, "other")
+        check(not os.path.exists(made) or os.path.getsize(made) == 0, "the second host sent lines")
+        host.stop(9)
+        other.start()
+        check(other.stop() == 0, "the exit code")
 
 
 def test_example_is_valid():
@@ -373,6 +392,7 @@ def main():
     test_position_that_is_no_regular_file_is_refused()
     test_file_beside_the_position_is_made_anew()
     test_position_of_a_source_that_drains_is_not_read()
+    test_position_of_another_host_is_not_read()
     test_example_is_valid()
     return report_failures()
 

@@ -3,9 +3,12 @@
  * the messages end; the file has the old place or the new one.
  *
  * Method: messages that end in orders drawn from a seed, compared with a list; a file in a scratch
- * folder. Shows promise B19.
+ * folder, and processes that have it, too. Shows promises B19 and B26.
  */
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <weir/plugin.h>
 #include <weir/settling.h>
 
@@ -210,6 +213,119 @@ static void test_file_of_another_user_is_refused(void)
     workspace_finish(&work);
 }
 
+/* Locks the position in another process, which then waits to be killed; an errno when it cannot. */
+static int lock_elsewhere(const char *path, pid_t *out_child)
+{
+    int ready[2], lock, error = -1;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+    *out_child = fork();
+    CU_ASSERT_TRUE_FATAL(*out_child >= 0);
+    if (*out_child == 0) {
+        error = weir_settling_lock(path, &lock);
+        if (write(ready[1], &error, sizeof error) < 0)
+            _exit(1);
+        for (;;)
+            (void)pause();
+    }
+    CU_ASSERT_EQUAL(read(ready[0], &error, sizeof error), (ssize_t)sizeof error);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return error;
+}
+
+static void end_child(pid_t child)
+{
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+    CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+}
+
+/* promise B26 */
+static void test_position_has_one_source_of_all_hosts(void)
+{
+    char path[256], respelt[256];
+    struct workspace work;
+    int lock, second;
+    pid_t child;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    (void)workspace_path(&work, "./place", respelt);
+    CU_ASSERT_EQUAL(lock_elsewhere(path, &child), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(respelt, &lock), EBUSY);
+    CU_ASSERT_EQUAL(lock, -1);
+    end_child(child); /* the lock ends with its process */
+    CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(respelt, &second), EBUSY);
+    write_place(path, 1); /* another inode */
+    CU_ASSERT_EQUAL(lock_elsewhere(path, &child), EBUSY);
+    end_child(child);
+    child = fork(); /* one that has not called exec yet */
+    CU_ASSERT_TRUE_FATAL(child >= 0);
+    while (child == 0)
+        (void)pause();
+    weir_settling_unlock(lock);
+    CU_ASSERT_EQUAL(weir_settling_lock(respelt, &second), 0);
+    end_child(child);
+    weir_settling_unlock(second);
+    weir_settling_unlock(-1);
+    workspace_finish(&work);
+}
+
+static void test_lock_is_a_regular_file_of_this_user(void)
+{
+    char path[256], beside[256], victim[256];
+    struct workspace work;
+    int lock;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    (void)workspace_path(&work, "place.lock", beside);
+    (void)workspace_path(&work, "victim", victim);
+    CU_ASSERT_EQUAL_FATAL(make_link(beside, victim), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), ELOOP);
+    CU_ASSERT_NOT_EQUAL(access(victim, F_OK), 0);
+    CU_ASSERT_EQUAL(remove(beside), 0);
+    CU_ASSERT_EQUAL_FATAL(make_fifo(beside, victim), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), ENOTSUP);
+    CU_ASSERT_EQUAL(remove(beside), 0);
+    CU_ASSERT_EQUAL_FATAL(make_folder(beside, victim), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), EISDIR);
+    CU_ASSERT_EQUAL(remove(beside), 0);
+    CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), 0);
+    weir_settling_unlock(lock);
+    if (geteuid() == 0) {
+        CU_ASSERT_EQUAL_FATAL(chown(beside, 12345, (gid_t)-1), 0);
+        CU_ASSERT_EQUAL(weir_settling_lock(path, &lock), EPERM);
+        CU_ASSERT_EQUAL(lock, -1);
+    }
+    workspace_finish(&work);
+}
+
+/* As on a full disk. */
+static void test_save_that_fails_changes_nothing(void)
+{
+    const struct rlimit none = { .rlim_cur = 0, .rlim_max = RLIM_INFINITY };
+    char path[256], beside[256];
+    struct workspace work;
+    struct rlimit before;
+    uint64_t place = 0;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    (void)workspace_path(&work, "place.new", beside);
+    write_place(path, 7);
+    CU_ASSERT_PTR_NOT_EQUAL_FATAL(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &before), 0);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &none), 0);
+    CU_ASSERT_EQUAL(weir_settling_save(path, 8), EFBIG);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &before), 0);
+    CU_ASSERT_EQUAL(weir_settling_load(path, &place), 0);
+    CU_ASSERT_EQUAL(place, 7);
+    CU_ASSERT_NOT_EQUAL(access(beside, F_OK), 0);
+    workspace_finish(&work);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -218,6 +334,9 @@ int main(void)
         { "the file", test_place_is_loaded_as_it_was_saved },
         { "regular files", test_only_regular_files_are_used },
         { "file of another user", test_file_of_another_user_is_refused },
+        { "one source of all hosts", test_position_has_one_source_of_all_hosts },
+        { "the lock", test_lock_is_a_regular_file_of_this_user },
+        { "a save that fails", test_save_that_fails_changes_nothing },
         CU_TEST_INFO_NULL,
     };
 
