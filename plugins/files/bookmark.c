@@ -1,5 +1,6 @@
 #include "bookmark.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -15,7 +16,7 @@
 #define FIRST_LINE "weir files 2\n"
 #define FIRST_LINE_1 "weir files 1\n" /* as long; until 2026 */
 #define PRINT_1_MAX 256u              /* bytes that format 1 hashes */
-/* More than nine numbers take. sscanf goes to the end of its text, which may be megabytes. */
+/* More than nine numbers take. */
 #define NUMBERS_MAX ((size_t)256)
 #define FILE_MAX ((size_t)64 * 1024 * 1024)
 
@@ -69,35 +70,43 @@ int bookmark_add(struct bookmark *bookmark, const struct bookmark_entry *entry)
     return status;
 }
 
-/* The numbers of a line, and the blank behind them; returns their size in bytes, 0 = there are
- * none. */
-static size_t scan_numbers(const char *text, struct bookmark_entry *out_entry, size_t *out_path,
-                           size_t *out_folder)
+/* Takes a number and the blank behind it; a sign, or another blank, is none. */
+static bool take_number(const char **at, int base, uint64_t *out)
 {
-    struct fingerprint *print = &out_entry->print;
-    int used = 0;
+    char *end;
 
-    if (sscanf(text,
-               "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNx64
-               " %zu %zu%n",
-               &out_entry->device, &out_entry->inode, &out_entry->offset, &out_entry->number,
-               &print->end, &print->size, &print->hash, out_path, out_folder, &used) != 9)
-        return 0;
-    return used > 0 && text[used] == ' ' ? (size_t)used + 1 : 0;
+    if (!isxdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    *out = strtoull(*at, &end, base);
+    if (errno != 0 || end == *at || *end != ' ')
+        return false;
+    *at = end + 1;
+    return true;
 }
 
-/* Likewise, of format 1: it hashes the first bytes of the file, and has no folder. */
-static size_t scan_numbers_1(const char *text, struct bookmark_entry *out_entry, size_t *out_path)
+/* The numbers of a line, and the blank behind them; returns their size in bytes, 0 = there are
+ * none. Format 1 hashes the first bytes of the file, and has no device and no folder. */
+static size_t take_numbers(const char *text, bool is_first_format, struct bookmark_entry *out_entry,
+                           uint64_t *out_path, uint64_t *out_folder)
 {
     struct fingerprint *print = &out_entry->print;
-    int used = 0;
+    uint64_t size = 0;
+    const char *at = text;
 
-    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu32 " %" SCNx64 " %zu%n",
-               &out_entry->inode, &out_entry->offset, &out_entry->number, &print->size,
-               &print->hash, out_path, &used) != 6)
+    if ((!is_first_format && !take_number(&at, 10, &out_entry->device)) ||
+        !take_number(&at, 10, &out_entry->inode) || !take_number(&at, 10, &out_entry->offset) ||
+        !take_number(&at, 10, &out_entry->number) ||
+        (!is_first_format && !take_number(&at, 10, &print->end)) || !take_number(&at, 10, &size) ||
+        !take_number(&at, 16, &print->hash) || !take_number(&at, 10, out_path) ||
+        (!is_first_format && !take_number(&at, 10, out_folder)))
         return 0;
-    print->end = print->size;
-    return print->size <= PRINT_1_MAX && used > 0 && text[used] == ' ' ? (size_t)used + 1 : 0;
+    if (size > (is_first_format ? PRINT_1_MAX : FINGERPRINT_MAX))
+        return 0;
+    print->size = (uint32_t)size;
+    if (is_first_format)
+        print->end = size;
+    return print->size <= print->end ? (size_t)(at - text) : 0;
 }
 
 void bookmark_entry_finish(struct bookmark_entry *entry)
@@ -124,15 +133,13 @@ static int read_entry(const struct bookmark *bookmark, size_t *place, bool is_fi
     const char *text = bookmark->text + *place;
     const size_t all = bookmark->size - *place;
     struct bookmark_entry entry = { .path = NULL };
-    size_t path = 0, folder = 0, end, numbers;
+    uint64_t path = 0, folder = 0;
+    size_t end, numbers;
     char head[NUMBERS_MAX + 1] = "";
 
     memcpy(head, text, all < NUMBERS_MAX ? all : NUMBERS_MAX);
-    numbers = is_first_format ? scan_numbers_1(head, &entry, &path)
-                              : scan_numbers(head, &entry, &path, &folder);
-
-    if (numbers == 0 || path == 0 || path > all || folder > all ||
-        entry.print.size > FINGERPRINT_MAX || entry.print.size > entry.print.end)
+    numbers = take_numbers(head, is_first_format, &entry, &path, &folder);
+    if (numbers == 0 || path == 0 || path > all || folder > all)
         return WEIR_EINVALID;
     end = numbers + path + (is_first_format ? 0 : 1 + folder); /* of the line end */
     if (end >= all || text[end] != '\n' || (!is_first_format && text[numbers + path] != ' '))

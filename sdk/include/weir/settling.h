@@ -282,23 +282,43 @@ static inline void weir_settling_unlock(int lock)
     (void)close(lock);
 }
 
+/* Reads the text of a place: digits, at most UINT64_MAX, and a line end. False: it is none. */
+static inline bool weir_settling_parse_(const char *text, size_t size, uint64_t *out_place)
+{
+    uint64_t place = 0, digit;
+
+    if (size < 2 || text[size - 1] != '\n')
+        return false;
+    for (size_t i = 0; i + 1 < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        digit = (uint64_t)(text[i] - '0');
+        if (place > (UINT64_MAX - digit) / 10)
+            return false;
+        place = place * 10 + digit;
+    }
+    *out_place = place;
+    return true;
+}
+
 /* Reads a place; 0 when the file is not there. Returns 0 or an errno, as weir_settling_check;
- * EINVAL: there is no place in it. */
+ * EINVAL: it has other bytes than weir_settling_save writes. */
 static inline int weir_settling_load(const char *path, uint64_t *out_place)
 {
-    unsigned long long place = 0;
-    char end = '\0';
+    char text[25]; /* more than a place takes */
+    size_t size;
     FILE *stream;
     int error = weir_settling_open(path, &stream);
 
     *out_place = 0;
     if (!stream)
         return error;
-    if (fscanf(stream, "%20llu%c", &place, &end) != 2 || end != '\n')
+    size = fread(text, 1, sizeof text, stream);
+    if (ferror(stream))
+        error = EIO;
+    else if (size == sizeof text || !weir_settling_parse_(text, size, out_place))
         error = EINVAL;
     (void)fclose(stream);
-    if (error == 0)
-        *out_place = place;
     return error;
 }
 

@@ -100,6 +100,49 @@ static void test_retry_and_a_lost_dead_letter_leave_the_message_open(void)
     CU_ASSERT_EQUAL(weir_settling_init(&settling, 0, 0), WEIR_EINVALID);
 }
 
+/* A file that was damaged, or is another one, never becomes a place. */
+static void test_only_a_number_and_a_line_end_are_a_place(void)
+{
+    static const char *const texts[] = {
+        "",
+        "12",
+        "\n",
+        " 5\n",
+        "\n5\n",
+        "+5\n",
+        "-1\n",
+        "5 \n",
+        "5\n6\n",
+        "0x5\n",
+        "1e3\n",
+        "5\r\n",
+        "5\n\n",
+        "five\n",
+        "5\n...",
+        "\t5\n",
+        "- 1\n",
+        "18446744073709551616\n",
+        "99999999999999999999\n",
+        "100000000000000000000\n",
+    };
+    struct workspace work;
+    char path[256];
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "place", path);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *stream = fopen(path, "w");
+        uint64_t place = 1;
+
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+        (void)fputs(texts[i], stream);
+        (void)fclose(stream);
+        CU_ASSERT_EQUAL(weir_settling_load(path, &place), EINVAL);
+        CU_ASSERT_EQUAL(place, 0);
+    }
+    workspace_finish(&work);
+}
+
 static void test_place_is_loaded_as_it_was_saved(void)
 {
     struct workspace work;
@@ -332,6 +375,7 @@ int main(void)
         { "any order", test_place_stays_before_the_first_message_that_is_open },
         { "open", test_retry_and_a_lost_dead_letter_leave_the_message_open },
         { "the file", test_place_is_loaded_as_it_was_saved },
+        { "other bytes", test_only_a_number_and_a_line_end_are_a_place },
         { "regular files", test_only_regular_files_are_used },
         { "file of another user", test_file_of_another_user_is_refused },
         { "one source of all hosts", test_position_has_one_source_of_all_hosts },
