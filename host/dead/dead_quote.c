@@ -26,26 +26,31 @@ static const char *find(const char *at, const char *end, size_t marks)
 
 size_t dead_quoted_size(const char *bytes, size_t size)
 {
-    const char *end = bytes + size;
+    const char *at = bytes, *end;
     size_t quoted = size;
 
-    for (const char *at = bytes; size > 0 && (at = find(at, end, 0)) < end;)
+    if (size == 0) /* there may be no bytes at all */
+        return 0;
+    end = bytes + size;
+    while ((at = find(at, end, 0)) < end)
         quoted++;
     return quoted;
 }
 
 void dead_quote(char *out, const char *bytes, size_t size)
 {
-    const char *from = bytes, *end = bytes + size, *at;
+    const char *from = bytes, *end, *at;
 
-    while (size > 0 && (at = find(from, end, 0)) < end) {
+    if (size == 0)
+        return;
+    end = bytes + size;
+    while ((at = find(from, end, 0)) < end) {
         memcpy(out, from, (size_t)(at - from));
         out += at - from;
         *out++ = MARK;
         from = at;
     }
-    if (size > 0)
-        memcpy(out, from, (size_t)(end - from));
+    memcpy(out, from, (size_t)(end - from));
 }
 
 size_t dead_unquote(char *bytes, size_t size)
