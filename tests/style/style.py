@@ -19,7 +19,7 @@ WIDTH_MAX = 100
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
 
-FOLDERS = ("sdk", "core", "config", "host", "plugins", "examples", "tests", "docs")
+FOLDERS = ("sdk", "wire", "core", "config", "host", "plugins", "examples", "tests", "docs")
 C_SUFFIXES = (".c", ".h")
 SUFFIXES = (".c", ".h", ".py", ".sh", ".cmake", ".md")
 
@@ -56,7 +56,7 @@ BANNED_WORDS = {
     "volatile": "is no synchronisation: atomics",
 }
 # Words that have no place in the code and comments of these folders, and the term to use instead.
-PLAIN_FOLDERS = ("core/", "config/", "host/", "sdk/", "plugins/")
+PLAIN_FOLDERS = ("core/", "config/", "host/", "sdk/", "wire/", "plugins/")
 PRIVATE_WORDS = {
     r"anew": "again",
     r"births?|brought forth": "spawned",
@@ -81,7 +81,7 @@ UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbe
 # consists of the headers in core/face, which tell core's rooms what to offer.
 FACE = "core/weir_core.h"
 # What all of the host may include; and which of its own rooms each of them may, besides itself.
-HOST_KNOWS = ("config", FACE, "core/base", "sdk")
+HOST_KNOWS = ("config", FACE, "core/base", "wire", "sdk")
 HOST_ROOMS = {
     "log": (),
     "dead": (),
@@ -97,6 +97,7 @@ HOST_ROOMS = {
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {
     "sdk": (),
+    "wire": (),  # compiled into the host and into plugins
     "sdk/testkit": ("config", "core/base", "sdk"),  # reads options with the code of the host
     "core/base": ("sdk",),
     "core/face": ("core/base", "sdk"),
@@ -112,7 +113,7 @@ ROOMS = {
     "config": ("core/base", "sdk"),
     **{f"host/{room}": (*below, *HOST_KNOWS) for room, below in HOST_ROOMS.items()},
     "host": ("host/command", "host/run", *HOST_KNOWS),
-    "plugins": ("sdk",),
+    "plugins": ("sdk", "wire"),
     "examples": ("sdk",),
     "tests": None,  # everything
 }
@@ -126,7 +127,7 @@ LIBRARIES = {
 }
 INCLUDE_ROOTS = ("core", "", "sdk/include", "tests")
 # Where no file, no folder and no part (a .c and its .h) may include itself by way of others.
-ACYCLIC = ("core", "config", "host", "sdk")
+ACYCLIC = ("core", "config", "host", "sdk", "wire")
 # .c files without a header of their own: programs, rows of a table declared elsewhere, and what
 # a public header declares.
 HEADERLESS = re.compile(
