@@ -142,7 +142,8 @@ static int read_entry(const struct bookmark *bookmark, size_t *place, bool is_fi
     if (numbers == 0 || path == 0 || path > all || folder > all)
         return WEIR_EINVALID;
     end = numbers + path + (is_first_format ? 0 : 1 + folder); /* of the line end */
-    if (end >= all || text[end] != '\n' || (!is_first_format && text[numbers + path] != ' '))
+    if (end >= all || text[end] != '\n' || (!is_first_format && text[numbers + path] != ' ') ||
+        memchr(text + numbers, '\0', end - numbers))
         return WEIR_EINVALID;
     if (copy_names(text + numbers, path, folder, &entry) < 0)
         return WEIR_ENOMEM;
