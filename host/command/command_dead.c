@@ -12,11 +12,12 @@
 #define LETTER_DELETE 'd'
 #define LETTER_ALL 'a'
 #define LETTER_EXPORT 'e'
+#define LETTER_VERBOSE 'v'
 
 /* The parsed arguments. */
 struct request {
     struct control_client client;
-    bool replay, delete, all;
+    bool replay, delete, all, verbose;
     bool of_file;       /* client.file is a file of dead letters */
     const char *folder; /* of an export; NULL: none */
     const char *pool;
@@ -37,6 +38,9 @@ static int take(void *context, char letter, const char *argument)
         return COMMAND_GO_ON;
     case LETTER_ALL:
         request->all = true;
+        return COMMAND_GO_ON;
+    case LETTER_VERBOSE:
+        request->verbose = true;
         return COMMAND_GO_ON;
     case LETTER_EXPORT:
         request->folder = argument;
@@ -89,11 +93,13 @@ static int check(const struct request *request)
 
     if (request->replay + request->delete + exports > 1)
         return command_usage_error(invocation, "takes one of --replay, --delete and --export");
+    if (request->verbose && (request->replay || request->delete || exports))
+        return command_usage_error(invocation, "--verbose is for the list of dead letters");
     if (request->of_file)
         return check_file(request);
     if ((request->replay || request->delete || exports) && !request->pool)
         return command_usage_error(invocation, "--replay, --delete and --export need a pool");
-    if (request->count > 0 && !request->delete &&!exports)
+    if (request->count > 0 && !request->delete &&!exports && !request->verbose)
         return command_usage_error(invocation, "takes one pool, or none for all");
     if (request->all && !request->delete)
         return command_usage_error(invocation, "--all belongs to --delete");
@@ -104,7 +110,8 @@ static int check(const struct request *request)
     return COMMAND_GO_ON;
 }
 
-static int delete_dead_letters(const struct request *request)
+/* `query`, then `numbers=N,N` or `numbers=all`. */
+static int ask_for_numbers(const struct request *request, bool is_post, const char *query)
 {
     char *after = NULL;
     size_t size = 0;
@@ -113,13 +120,13 @@ static int delete_dead_letters(const struct request *request)
 
     if (!stream)
         return code;
-    fputs("/delete?numbers=", stream);
+    fputs(query, stream);
     if (request->all)
-        fputs("all", stream);
+        fputs("numbers=all", stream);
     for (uint32_t i = 0; i < request->count; i++)
-        fprintf(stream, "%s%" PRIu64, i ? "," : "", request->numbers[i]);
+        fprintf(stream, "%s%" PRIu64, i ? "," : "numbers=", request->numbers[i]);
     if (fclose(stream) == 0)
-        code = control_client_ask_of(&request->client, true, "/dead/", request->pool, after);
+        code = control_client_ask_of(&request->client, is_post, "/dead/", request->pool, after);
     free(after);
     return code;
 }
@@ -143,7 +150,8 @@ static int go_through_file(const struct request *request)
                                            .numbers = request->numbers,
                                            .count = request->count,
                                            .folder = request->folder,
-                                           .replay = request->replay };
+                                           .replay = request->replay,
+                                           .verbose = request->verbose };
 
     return dead_letter_file_run(&file);
 }
@@ -153,9 +161,13 @@ static int carry_out(const struct request *request)
     if (request->of_file)
         return go_through_file(request);
     if (!request->pool)
-        return control_client_ask(&request->client, false, "/dead", CONTROL_CLIENT_TIMEOUT_S);
+        return control_client_ask(&request->client, false,
+                                  request->verbose ? "/dead?payloads=1" : "/dead",
+                                  CONTROL_CLIENT_TIMEOUT_S);
     if (request->delete)
-        return delete_dead_letters(request);
+        return ask_for_numbers(request, true, "/delete?");
+    if (request->verbose)
+        return ask_for_numbers(request, false, request->count > 0 ? "?payloads=1&" : "?payloads=1");
     if (request->folder)
         return export_dead_letters(request);
     return control_client_ask_of(&request->client, request->replay, "/dead/", request->pool,
@@ -183,6 +195,7 @@ static const struct command_option options[] = {
     CONTROL_CLIENT_OPTION_CONTROL,
     { "file", 'f', "FILE", "a file of dead letters; or the file that the host runs" },
     CONTROL_CLIENT_OPTION_OUTPUT,
+    { "verbose", LETTER_VERBOSE, NULL, "show the start of each payload as text" },
     { "replay", LETTER_REPLAY, NULL, "send the pool's dead letters again" },
     { "delete", LETTER_DELETE, NULL, "delete the dead letters with these numbers" },
     { "all", LETTER_ALL, NULL, "with --delete: all dead letters of the pool" },
@@ -195,6 +208,9 @@ const struct command command_dead = {
     .arguments = "[POOL] [NUMBER...]",
     .summary = "print the dead letters of a running host, a pool, a source, or a file",
     .details =
+        "--verbose shows at most 40 lines and 2 KiB of each payload, and says how much it leaves\n"
+        "out; control characters are escaped. It names what a message of a bundled plugin is: for\n"
+        "files.line/1 the file and the line. With numbers it shows these dead letters.\n"
         "--replay sends messages to their targets again and counts them as accepted again; a\n"
         "message that is refused stays. --export writes files DIR/POOL-NUMBER.payload, which only\n"
         "you can read, and overwrites no file; without numbers it writes all of them.\n"

@@ -17,6 +17,7 @@
 #include "host/command/posting.h"
 #include "host/control/http.h"
 #include "host/dead/dead_output.h"
+#include "host/dead/dead_payload.h"
 #include "host/dead/dead_record.h"
 
 /* A file that is gone through. */
@@ -86,6 +87,21 @@ static void begin_list(struct going *going)
     json_begin_array(&going->json, NULL);
 }
 
+/* As JSON, or without it for people. */
+static void show_payload(const struct going *going, struct json *json,
+                         const struct dead_entry *entry)
+{
+    const struct dead_payload payload = { .tag = entry->record.tag,
+                                          .bytes = entry->record.payload,
+                                          .size = entry->record.size,
+                                          .is_kept = entry->has_payload };
+
+    if (json)
+        dead_payload_json(json, &payload);
+    else
+        dead_payload_print(out_of(going), &payload);
+}
+
 static void list_as_json(struct going *going, const struct dead_entry *entry)
 {
     const struct dead_record *record = &entry->record;
@@ -107,6 +123,8 @@ static void list_as_json(struct going *going, const struct dead_entry *entry)
     json_unsigned(json, "attempt", record->attempt);
     json_unsigned(json, "lane", record->lane);
     json_unsigned(json, "key", record->key);
+    if (going->request->verbose)
+        show_payload(going, json, entry);
     json_end(json);
 }
 
@@ -126,6 +144,8 @@ static void list(struct going *going, const struct dead_entry *entry)
             printable(record->path), printable(record->tag), record->size, record->attempt,
             record->from[0] ? printable(record->from) : from, printable(record->detail),
             entry->was_replayed ? " (sent again)" : "");
+    if (going->request->verbose)
+        show_payload(going, NULL, entry);
 }
 
 static void end_list(struct going *going)

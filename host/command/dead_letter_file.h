@@ -18,6 +18,7 @@ struct dead_letter_file {
     uint32_t count;          /* of `numbers`; 0: all */
     const char *folder;      /* of an export; `-`: standard output; NULL: no export */
     bool replay;
+    bool verbose; /* lists payloads, too */
 };
 
 /* True when the file begins as a file of dead letters does. */

@@ -6,13 +6,6 @@
 #include "config/json.h"
 #include "host/pages/dead_letters.h"
 
-unsigned dead_letter_routes_summary(struct inquiry *inquiry)
-{
-    dead_letters_page_summary(&inquiry->routes->overview, inquiry->request->wants_text,
-                              inquiry->stream);
-    return HTTP_STATUS_OK;
-}
-
 /* Reads the number `name` of the query. */
 static bool query_number(const struct inquiry *inquiry, const char *name, uint64_t *out)
 {
@@ -22,16 +15,67 @@ static bool query_number(const struct inquiry *inquiry, const char *name, uint64
            text_parse_u64(text, out) == TEXT_OK;
 }
 
-/* At most as many as fit into an answer; `?after=N` continues after dead letter N. */
+static bool wants_payloads(const struct inquiry *inquiry)
+{
+    uint64_t payloads = 0;
+
+    return query_number(inquiry, "payloads", &payloads) && payloads == 1;
+}
+
+/* `?payloads=1`: the dead letters of all pools and sources, with their payloads. */
+unsigned dead_letter_routes_summary(struct inquiry *inquiry)
+{
+    const struct overview *overview = &inquiry->routes->overview;
+
+    if (wants_payloads(inquiry))
+        dead_letters_page_all(overview, inquiry->request->wants_text, inquiry->stream);
+    else
+        dead_letters_page_summary(overview, inquiry->request->wants_text, inquiry->stream);
+    return HTTP_STATUS_OK;
+}
+
+/* Parses numbers between commas and returns their count; 0: `text` has something else. */
+static uint32_t parse_numbers(char *text, uint64_t numbers[DEAD_LETTERS_DELETED_MAX])
+{
+    uint32_t count = 0;
+    char *rest = text;
+    char *number;
+
+    while ((number = strsep(&rest, ",")))
+        if (count == DEAD_LETTERS_DELETED_MAX ||
+            text_parse_u64(number, &numbers[count++]) != TEXT_OK)
+            return 0;
+    return count;
+}
+
+static unsigned refuse_numbers(struct inquiry *inquiry, const char *more)
+{
+    return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
+                          "numbers must be at most %d numbers of dead letters%s",
+                          DEAD_LETTERS_DELETED_MAX, more);
+}
+
+/* At most as many as fit into an answer; `?after=N` continues after dead letter N, `?numbers=N,N`
+ * lists these; `&payloads=1` shows the start of each payload. */
 unsigned dead_letter_routes_list(struct inquiry *inquiry)
 {
-    uint64_t after = 0;
+    uint64_t numbers[DEAD_LETTERS_DELETED_MAX];
+    struct dead_letters_wanted wanted = { .numbers = numbers,
+                                          .has_payloads = wants_payloads(inquiry) };
+    char text[HTTP_TARGET_MAX];
 
-    (void)query_number(inquiry, "after", &after);
-    return dead_letters_page_list(&inquiry->routes->overview, inquiry->rest, after,
-                                  inquiry->request->wants_text, inquiry->stream)
-               ? HTTP_STATUS_OK
-               : inquiry_no_such_pool(inquiry);
+    (void)query_number(inquiry, "after", &wanted.after);
+    if (http_query(inquiry->request, "numbers", text, sizeof text)) {
+        wanted.count = parse_numbers(text, numbers);
+        if (wanted.count == 0)
+            return refuse_numbers(inquiry, "");
+    }
+    if (dead_letters_page_list(&inquiry->routes->overview, inquiry->rest, &wanted,
+                               inquiry->request->wants_text, inquiry->stream) == 0)
+        return HTTP_STATUS_OK;
+    return wanted.count > 0 ? inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND,
+                                             "%s has none of these dead letters", inquiry->rest)
+                            : inquiry_no_such_pool(inquiry);
 }
 
 static unsigned refuse_payload(struct inquiry *inquiry, uint64_t number, int status)
@@ -84,20 +128,6 @@ unsigned dead_letter_routes_replay(struct inquiry *inquiry)
                : inquiry_no_such_pool(inquiry);
 }
 
-/* Parses numbers between commas and returns their count; 0: `text` has something else. */
-static uint32_t parse_numbers(char *text, uint64_t numbers[DEAD_LETTERS_DELETED_MAX])
-{
-    uint32_t count = 0;
-    char *rest = text;
-    char *number;
-
-    while ((number = strsep(&rest, ",")))
-        if (count == DEAD_LETTERS_DELETED_MAX ||
-            text_parse_u64(number, &numbers[count++]) != TEXT_OK)
-            return 0;
-    return count;
-}
-
 /* Missing numbers make the status a conflict, since the request was not carried out in full. */
 static unsigned answer_deleted(struct inquiry *inquiry, uint32_t deleted, uint32_t missing)
 {
@@ -138,9 +168,7 @@ unsigned dead_letter_routes_delete(struct inquiry *inquiry)
     if (!all)
         count = parse_numbers(text, numbers);
     if (!all && count == 0)
-        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST,
-                              "numbers must be at most %d numbers of dead letters, or all",
-                              DEAD_LETTERS_DELETED_MAX);
+        return refuse_numbers(inquiry, ", or all");
     if (dead_letters_page_delete(&inquiry->routes->overview, inquiry->rest, all ? NULL : numbers,
                                  count, &deleted) != 0)
         return inquiry_no_such_pool(inquiry);

@@ -7,6 +7,7 @@
 
 #include "config/encoding.h"
 #include "config/json.h"
+#include "host/dead/dead_payload.h"
 #include "host/pages/sender_names.h"
 
 #define NS_PER_MS 1000000u
@@ -157,10 +158,49 @@ static const char *tag_of(const struct dead_letter *letter)
 /* The dead letters of one answer, and their senders. */
 struct dead_letter_list {
     const struct overview *overview;
+    const char *path;
+    bool has_payloads;
+    bool has_path; /* those of several paths: each one says its own */
     struct dead_letter *letters;
     uint32_t count;
     struct sender_names senders;
 };
+
+/* Copies a payload; the caller frees it. As dead_letters_payload, and WEIR_EUNKNOWN: no such
+ * path. */
+static int read_payload(const struct overview *overview, const char *path, uint64_t number,
+                        unsigned char **out, size_t *out_size)
+{
+    struct dead_letter_owner owner;
+    int status = WEIR_EUNKNOWN;
+
+    *out = NULL;
+    *out_size = 0;
+    lock_acquire(&overview->assembly->lock);
+    if (find_owner_locked(overview, path, &owner))
+        status = dead_letters_payload(owner.box.letters, number, out, out_size);
+    lock_release(&overview->assembly->lock);
+    return status;
+}
+
+/* As JSON, or without it for people. */
+static void show_payload(const struct dead_letter_list *list, struct json *json, FILE *stream,
+                         const struct dead_letter *letter)
+{
+    unsigned char *bytes;
+    size_t size;
+    const int status = read_payload(list->overview, list->path, letter->number, &bytes, &size);
+    const struct dead_payload payload = { .tag = letter->tag ? letter->tag->name : "",
+                                          .bytes = (const char *)bytes,
+                                          .size = letter->size,
+                                          .is_kept = status == 0 };
+
+    if (json)
+        dead_payload_json(json, &payload);
+    else
+        dead_payload_print(stream, &payload);
+    free(bytes);
+}
 
 static void write_dead_letter(const struct dead_letter_list *list, struct json *json,
                               const struct dead_letter *letter)
@@ -172,6 +212,8 @@ static void write_dead_letter(const struct dead_letter_list *list, struct json *
     format_time(list->overview, letter->when_ns, time_text);
     format_head(letter, head);
     json_begin_object(json, NULL);
+    if (list->has_path)
+        json_text(json, "path", list->path);
     json_unsigned(json, "number", letter->number);
     json_text(json, "time", time_text);
     json_text(json, "reason", dead_reason_name(letter->reason));
@@ -189,6 +231,8 @@ static void write_dead_letter(const struct dead_letter_list *list, struct json *
         json_unsigned(json, "output", letter->way.output);
     if (letter->way.to)
         json_unsigned(json, "to", letter->way.to);
+    if (list->has_payloads)
+        show_payload(list, json, NULL, letter);
     json_end(json);
 }
 
@@ -218,6 +262,24 @@ static void print_dead_letter(const struct dead_letter_list *list, FILE *stream,
             time_text, dead_reason_name(letter->reason), tag_of(letter), letter->size,
             letter->attempt, sender, printable(letter->detail),
             letter->whole || letter->size == 0 ? "" : " (payload not kept)");
+    if (list->has_payloads)
+        show_payload(list, NULL, stream, letter);
+}
+
+static void print_heads(FILE *stream)
+{
+    fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %-20s  %s\n", "NUMBER", "TIME", "REASON", "TAG",
+            "SIZE", "ATTEMPT", "FROM", "DETAIL");
+}
+
+static void show_rows(const struct dead_letter_list *list, struct json *json, FILE *stream)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (json)
+            write_dead_letter(list, json, &list->letters[i]);
+        else
+            print_dead_letter(list, stream, &list->letters[i]);
+    }
 }
 
 static void show_list(const struct dead_letter_list *list, bool for_people, FILE *stream)
@@ -225,53 +287,127 @@ static void show_list(const struct dead_letter_list *list, bool for_people, FILE
     struct json json;
 
     if (for_people) {
-        fprintf(stream, "%8s %-20s %-11s %-24s %10s %7s %-20s  %s\n", "NUMBER", "TIME", "REASON",
-                "TAG", "SIZE", "ATTEMPT", "FROM", "DETAIL");
-        for (uint32_t i = 0; i < list->count; i++)
-            print_dead_letter(list, stream, &list->letters[i]);
+        print_heads(stream);
+        show_rows(list, NULL, stream);
         return;
     }
     json_init(&json, stream);
     json_begin_array(&json, NULL);
-    for (uint32_t i = 0; i < list->count; i++)
-        write_dead_letter(list, &json, &list->letters[i]);
+    show_rows(list, &json, stream);
     json_end(&json);
     json_finish(&json);
 }
 
+/* Those of the numbers that are there. */
+static uint32_t read_numbers(struct dead_letters *letters, const struct dead_letters_wanted *wanted,
+                             struct dead_letter *out)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < wanted->count; i++)
+        if (wanted->numbers[i] > 0 &&
+            dead_letters_read_after(letters, wanted->numbers[i] - 1, &out[count], 1) == 1)
+            count += out[count].number == wanted->numbers[i];
+    return count;
+}
+
 /* assembly->lock is held. */
 static void read_letters_locked(struct dead_letter_list *list,
-                                const struct dead_letter_owner *owner, uint64_t after)
+                                const struct dead_letter_owner *owner,
+                                const struct dead_letters_wanted *wanted)
 {
-    list->count = dead_letters_read_after(owner->box.letters, after, list->letters,
-                                          DEAD_LETTERS_LISTED_MAX);
+    list->count = wanted->count > 0
+                      ? read_numbers(owner->box.letters, wanted, list->letters)
+                      : dead_letters_read_after(owner->box.letters, wanted->after, list->letters,
+                                                DEAD_LETTERS_LISTED_MAX);
     for (uint32_t i = 0; i < list->count; i++)
         sender_names_want(&list->senders, list->letters[i].from);
     sender_names_find_locked(&list->senders, list->overview);
 }
 
-bool dead_letters_page_list(const struct overview *overview, const char *path, uint64_t after,
-                            bool for_people, FILE *stream)
+/* False: there is no such path. Without memory none is listed. In both cases list_finish. */
+static bool list_init(struct dead_letter_list *list, const struct overview *overview,
+                      const char *path, const struct dead_letters_wanted *wanted)
 {
-    struct dead_letter_list list = {
-        .overview = overview, .letters = calloc(DEAD_LETTERS_LISTED_MAX, sizeof *list.letters)
-    };
     struct dead_letter_owner owner;
     bool found;
 
-    sender_names_init(&list.senders, DEAD_LETTERS_LISTED_MAX);
+    *list = (struct dead_letter_list){ .overview = overview,
+                                       .path = path,
+                                       .has_payloads = wanted->has_payloads,
+                                       .letters = calloc(DEAD_LETTERS_LISTED_MAX,
+                                                         sizeof *list->letters) };
+    sender_names_init(&list->senders, DEAD_LETTERS_LISTED_MAX);
     lock_acquire(&overview->assembly->lock);
     found = find_owner_locked(overview, path, &owner);
-    if (found && list.letters)
-        read_letters_locked(&list, &owner, after);
-    else
-        list.count = 0; /* without memory none is listed */
+    if (found && list->letters)
+        read_letters_locked(list, &owner, wanted);
     lock_release(&overview->assembly->lock);
+    return found;
+}
+
+static void list_finish(struct dead_letter_list *list)
+{
+    sender_names_finish(&list->senders);
+    free(list->letters);
+}
+
+int dead_letters_page_list(const struct overview *overview, const char *path,
+                           const struct dead_letters_wanted *wanted, bool for_people, FILE *stream)
+{
+    struct dead_letter_list list;
+    const bool found = list_init(&list, overview, path, wanted) &&
+                       (list.count > 0 || wanted->count == 0);
+
     if (found)
         show_list(&list, for_people, stream);
-    sender_names_finish(&list.senders);
-    free(list.letters);
-    return found;
+    list_finish(&list);
+    return found ? 0 : WEIR_EUNKNOWN;
+}
+
+/* Returns owned: the name of pool or source number `index` of the present file; NULL: past the
+ * last one, or memory is out. */
+static char *path_of(const struct overview *overview, uint32_t index)
+{
+    const struct assembly *assembly = overview->assembly;
+    const struct settings *settings;
+    char *path = NULL;
+
+    lock_acquire(&overview->assembly->lock);
+    settings = assembly->shared->settings;
+    if (index < settings->source_count)
+        path = strdup(settings->sources[index].name);
+    else if (index - settings->source_count < settings->pool_count)
+        path = strdup(pool_path(assembly->pools[index - settings->source_count]));
+    lock_release(&overview->assembly->lock);
+    return path;
+}
+
+void dead_letters_page_all(const struct overview *overview, bool for_people, FILE *stream)
+{
+    const struct dead_letters_wanted wanted = { .has_payloads = true };
+    struct dead_letter_list list;
+    struct json json;
+    char *path;
+
+    json_init(&json, stream);
+    if (!for_people)
+        json_begin_array(&json, NULL);
+    for (uint32_t i = 0; (path = path_of(overview, i)); i++) {
+        (void)list_init(&list, overview, path, &wanted);
+        list.has_path = true;
+        if (for_people && list.count > 0) {
+            fprintf(stream, "%s:\n", path);
+            print_heads(stream);
+        }
+        show_rows(&list, for_people ? NULL : &json, stream);
+        list_finish(&list);
+        free(path);
+    }
+    if (!for_people) {
+        json_end(&json);
+        json_finish(&json);
+    }
 }
 
 bool dead_letters_page_numbers(const struct overview *overview, const char *path, uint64_t after,
@@ -298,15 +434,10 @@ bool dead_letters_page_numbers(const struct overview *overview, const char *path
 int dead_letters_page_payload(const struct overview *overview, const char *path, uint64_t number,
                               FILE *stream)
 {
-    unsigned char *payload = NULL;
-    size_t size = 0;
-    struct dead_letter_owner owner;
-    int status = WEIR_EUNKNOWN;
+    unsigned char *payload;
+    size_t size;
+    const int status = read_payload(overview, path, number, &payload, &size);
 
-    lock_acquire(&overview->assembly->lock);
-    if (find_owner_locked(overview, path, &owner))
-        status = dead_letters_payload(owner.box.letters, number, &payload, &size);
-    lock_release(&overview->assembly->lock);
     if (status == 0)
         (void)fwrite(payload, 1, size, stream);
     free(payload);

@@ -14,10 +14,21 @@
 /* Writes the number of dead letters of each pool and source. */
 void dead_letters_page_summary(const struct overview *overview, bool for_people, FILE *stream);
 
-/* Writes the dead letters of `path` after number `after`; false: there is no such path, and nothing
- * was written. */
-bool dead_letters_page_list(const struct overview *overview, const char *path, uint64_t after,
-                            bool for_people, FILE *stream);
+/* The dead letters that are listed. */
+struct dead_letters_wanted {
+    uint64_t after;          /* those with larger numbers */
+    const uint64_t *numbers; /* these alone; borrowed; not with `after` */
+    uint32_t count;          /* of `numbers`; 0: all */
+    bool has_payloads;       /* each with the start of its payload: dead/dead_payload.h */
+};
+
+/* Writes dead letters of `path`. WEIR_EUNKNOWN: there is no such path, or none of the numbers, and
+ * nothing was written. */
+int dead_letters_page_list(const struct overview *overview, const char *path,
+                           const struct dead_letters_wanted *wanted, bool for_people, FILE *stream);
+
+/* Writes the dead letters of all pools and sources, with their payloads. */
+void dead_letters_page_all(const struct overview *overview, bool for_people, FILE *stream);
 
 /* Writes only the numbers, one on each line. */
 bool dead_letters_page_numbers(const struct overview *overview, const char *path, uint64_t after,

@@ -65,6 +65,10 @@ def test_lines_of_files():
                 stream.write("first\n\nthird\n")
             host.start()
             host.are([f"{path}:{n}" for n in (1, 2, 3)], f"{use} to {to}{more}")
+            shown = host.run("dead", "--file", host.dead, "-v", "3").stdout.splitlines()
+            check(len(shown) == 4 and shown[-1] == "  | third" and
+                  " rejected " in shown[1] and shown[1].endswith(f"; {path}:3"), f"{shown}")
+            check(shown[2].endswith(f"bytes: line 3 of {path}, from byte 7"), f"{shown}")
 
 
 def test_long_name_keeps_its_end():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Goal:   an operator can look at dead letters, export their payloads and delete them, and sees
-        who sent them. Shows promise L7.
+"""Goal:   an operator can look at dead letters and their payloads, export and delete them, and
+        sees who sent them. Shows promise L7.
 Method: a real host; letters are made by workers that must discard their mailboxes. Payloads are
         compared with what the source made of its numbers. Every wait is for a condition.
 
@@ -56,6 +56,32 @@ def test_senders_have_names(host):
     letters = make_letters(host, "found")
     check(all(letter["from_path"] == "shelf/verify#0" for letter in letters),
           f"a worker: {letters[:1]}")
+
+
+def test_payloads_are_shown(host):
+    letters = host.json("dead", "work")
+    rows = host.run("dead", "work", "-v").stdout.splitlines()
+    check(len(rows) == 1 + 2 * len(letters), f"a row and a payload each: {rows[:4]}")
+    for row, payload, letter in zip(rows[1::2], rows[2::2], letters):
+        number = int.from_bytes(bytes.fromhex(letter["head"]), sys.byteorder)
+        check(row.split()[0] == str(letter["number"]) and
+              payload == f"  gen.number/1, 8 bytes: number {number}", f"{row} {payload}")
+    one = host.json("dead", "work", str(letters[1]["number"]), "-v")
+    check(len(one) == 1 and one[0]["number"] == letters[1]["number"] and
+          one[0]["about"].startswith("number ") and one[0]["text"] == "" and
+          one[0]["text_cut"] == 0, f"{one}")
+    answer = host.run("dead", "work", "999999", "-v")
+    check(answer.returncode == 66 and "work has none of these" in answer.stderr, f"{answer}")
+    found = host.run("dead", "found", "-v").stdout
+    check("missing, package " in found and "nowhere/" in found.split("  | ")[1], found[:300])
+    everything = host.json("dead", "-v")
+    check({"work", "found"} <= {letter["path"] for letter in everything} and
+          all("about" in letter for letter in everything), f"{everything[:1]}")
+    text = host.run("dead", "-v").stdout
+    check("\nwork:\n" in "\n" + text and "\nfound:\n" in "\n" + text, text[:200])
+    for wrong in ("--replay", "--delete", "--export"):
+        check(host.run("dead", "work", "-v", wrong, *(["d"] if wrong == "--export" else []))
+              .returncode == 64, f"-v {wrong}")
 
 
 def test_letters_are_exported(host):
@@ -134,6 +160,7 @@ def main():
         with running(DISCARD.format(lines=lines)) as host:
             host.json("scale", "work", "2")
             test_senders_have_names(host)
+            test_payloads_are_shown(host)
             test_letters_are_exported(host)
             test_export_overwrites_nothing(host)
             test_one_letter_goes_to_standard_output(host)
