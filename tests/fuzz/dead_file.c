@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "host/dead/dead_payload.h"
 #include "host/dead/dead_record.h"
 #include "trial.h"
 
@@ -91,6 +92,28 @@ static bool can_be_written(const struct dead_entry *entry)
            20000;
 }
 
+/* As `weir dead -v` shows it: no byte of it controls a terminal, and its length is bounded. */
+static void show(const struct dead_entry *entry)
+{
+    const struct dead_payload payload = { .tag = entry->record.tag,
+                                          .bytes = entry->record.payload,
+                                          .size = entry->record.size,
+                                          .is_kept = entry->has_payload };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    trial_must(stream, "memory is out");
+    dead_payload_print(stream, &payload);
+    trial_must(fclose(stream) == 0 && size > 0, "nothing is shown");
+    for (size_t i = 0; i < size; i++)
+        trial_must(text[i] == '\n' || ((unsigned char)text[i] >= ' ' && text[i] != 0x7f),
+                   "a control character is shown");
+    trial_must(size < 8 * DEAD_PAYLOAD_SHOWN + 4 * (payload.size + strlen(payload.tag)) + 1024,
+               "too much is shown");
+    free(text);
+}
+
 static void read_bytes(const uint8_t *data, size_t size)
 {
     struct dead_reader reader;
@@ -109,6 +132,7 @@ static void read_bytes(const uint8_t *data, size_t size)
         trial_must(memcmp(data + entry.offset, "letter ", 7) == 0, "a record has no frame");
         trial_must(reader.skipped <= entry.offset, "too many bytes are skipped");
         end = reader.end;
+        show(&entry);
         if (can_be_written(&entry))
             write_again(&entry);
     }
