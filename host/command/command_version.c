@@ -1,7 +1,6 @@
 /* `weir version`, `weir --version`: prints the version of weir and of its libraries. */
 #include <sysexits.h>
 
-#include <http_parser.h>
 #include <uv.h>
 #include <weir/plugin.h>
 #include <yaml.h>
@@ -22,7 +21,6 @@ static int refuse(void *context, char letter, const char *argument)
 
 static int run(const struct invocation *invocation)
 {
-    const unsigned long parser = http_parser_version();
     int first;
     int status = command_parse(invocation, refuse, NULL, &first);
 
@@ -30,9 +28,8 @@ static int run(const struct invocation *invocation)
         return status;
     if (first < invocation->argc)
         return command_usage_error(invocation, "takes no argument");
-    fprintf(invocation->out, "weir %s\nSDK %d.%d\nlibyaml %s\nlibuv %s\nhttp_parser %lu.%lu.%lu\n",
-            WEIR_VERSION, WEIR_ABI_MAJOR, WEIR_ABI_MINOR, yaml_get_version_string(),
-            uv_version_string(), parser >> 16, parser >> 8 & 255, parser & 255);
+    fprintf(invocation->out, "weir %s\nSDK %d.%d\nlibyaml %s\nlibuv %s\n", WEIR_VERSION,
+            WEIR_ABI_MAJOR, WEIR_ABI_MINOR, yaml_get_version_string(), uv_version_string());
     return EX_OK;
 }
 

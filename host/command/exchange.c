@@ -17,9 +17,9 @@
 
 /* An answer while it arrives. */
 struct hearing {
-    http_parser parser;
+    struct http_message message;
     FILE *stream;
-    bool complete;
+    bool is_over; /* complete, or not an answer */
 };
 
 static uint32_t timeout_ms(const struct exchange *exchange)
@@ -83,19 +83,39 @@ static void send_request(const struct exchange *exchange, int descriptor)
 
 /* --- hearing -------------------------------------------------------------------------------- */
 
-static int on_body(http_parser *parser, const char *bytes, size_t size)
+static bool is_complete(const struct hearing *hearing)
 {
-    struct hearing *hearing = parser->data;
-
-    return fwrite(bytes, 1, size, hearing->stream) != size;
+    return hearing->message.head.reading.result == HTTP1_DONE &&
+           hearing->message.body.result == HTTP1_DONE;
 }
 
-static int on_complete(http_parser *parser)
+static void hear_body(struct hearing *hearing, const char *bytes, size_t size)
 {
-    struct hearing *hearing = parser->data;
+    struct http1_body *body = &hearing->message.body;
 
-    hearing->complete = true;
-    return 0;
+    while (body->result == HTTP1_MORE && size > 0) {
+        struct http1_piece piece;
+
+        (void)http1_body_read(body, bytes, size, &piece);
+        if (piece.size > 0 && fwrite(piece.data, 1, piece.size, hearing->stream) != piece.size)
+            hearing->is_over = true;
+        bytes += piece.used;
+        size -= piece.used;
+    }
+    hearing->is_over = hearing->is_over || body->result != HTTP1_MORE;
+}
+
+static void hear_piece(struct hearing *hearing, const char *bytes, size_t size)
+{
+    enum http1_result result = hearing->message.head.reading.result;
+    size_t used = 0;
+
+    if (result == HTTP1_MORE)
+        result = http_message_read(&hearing->message, bytes, size, &used);
+    if (result == HTTP1_DONE)
+        hear_body(hearing, bytes + used, size - used);
+    else
+        hearing->is_over = result != HTTP1_MORE;
 }
 
 static uint64_t now_ms(void)
@@ -146,26 +166,20 @@ static bool await(const struct exchange *exchange, int descriptor, uint64_t *due
 static void hear(const struct exchange *exchange, int descriptor, struct hearing *hearing)
 {
     uint64_t due_ms = now_ms() + timeout_ms(exchange);
-    http_parser_settings settings;
     char bytes[4096];
     ssize_t size = 1;
 
-    http_parser_settings_init(&settings);
-    settings.on_body = on_body;
-    settings.on_message_complete = on_complete;
-    http_parser_init(&hearing->parser, HTTP_RESPONSE);
-    hearing->parser.data = hearing;
-    while (size > 0 && !hearing->complete && HTTP_PARSER_ERRNO(&hearing->parser) == HPE_OK &&
-           await(exchange, descriptor, &due_ms)) {
+    http_message_init_answer(&hearing->message);
+    while (size > 0 && !hearing->is_over && await(exchange, descriptor, &due_ms)) {
         size = recv(descriptor, bytes, sizeof bytes, 0);
         if (size > 0)
-            (void)http_parser_execute(&hearing->parser, &settings, bytes, (size_t)size);
+            hear_piece(hearing, bytes, (size_t)size);
     }
 }
 
 int exchange_run(const struct exchange *exchange, struct answer *out)
 {
-    struct hearing hearing = { .complete = false };
+    struct hearing hearing = { .is_over = false };
     int descriptor;
 
     *out = (struct answer){ .status = 0 };
@@ -176,8 +190,8 @@ int exchange_run(const struct exchange *exchange, struct answer *out)
     if (hearing.stream) {
         send_request(exchange, descriptor);
         hear(exchange, descriptor, &hearing);
-        if (fclose(hearing.stream) == 0 && hearing.complete)
-            out->status = hearing.parser.status_code;
+        if (fclose(hearing.stream) == 0 && is_complete(&hearing))
+            out->status = hearing.message.head.status;
     }
     close(descriptor);
     return hearing.stream ? 0 : -ENOMEM;

@@ -17,6 +17,7 @@
 #define BACKLOG 128
 #define ACCEPTS_MAX 64 /* in one turn of the loop */
 #define TOO_MANY "too many connections; try again"
+#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 
 /* A socket and its libuv handle. The last one offered is the youngest: see control_offer. */
@@ -181,11 +182,20 @@ static void on_request(struct connection *connection)
     struct http_request request;
 
     if (!http_take_request(&connection->reading, &request))
-        answer_text(connection, HTTP_STATUS_BAD_REQUEST, "neither GET nor POST of a valid path");
+        answer_text(connection, connection->reading.status, connection->reading.problem);
     else if (connection->reserved && !control->setup.is_probe(&request))
         answer_text(connection, HTTP_STATUS_SERVICE_UNAVAILABLE, TOO_MANY);
     else
         control->setup.ask(control->setup.context, connection, &request);
+}
+
+/* Without it the client sends the body a second later. */
+static void let_continue(struct connection *connection)
+{
+    uv_buf_t line = uv_buf_init((char[]){ CONTINUE }, sizeof CONTINUE - 1);
+
+    connection->reading.may_continue = false;
+    (void)uv_try_write((uv_stream_t *)&connection->pipe, &line, 1);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
@@ -200,15 +210,16 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         return;
     }
     progress = http_read(&connection->reading, buffer->base, size < 0 ? 0 : (size_t)size);
-    if (progress == HTTP_MORE)
+    if (progress == HTTP_MORE) {
+        if (connection->reading.may_continue)
+            let_continue(connection);
         return;
+    }
     stop_reading(connection);
     if (progress == HTTP_COMPLETE)
         on_request(connection);
-    else if (progress == HTTP_TOO_LARGE)
-        answer_text(connection, HTTP_STATUS_PAYLOAD_TOO_LARGE, "the request is too large");
     else
-        answer_text(connection, HTTP_STATUS_BAD_REQUEST, http_problem(&connection->reading));
+        answer_text(connection, connection->reading.status, connection->reading.problem);
 }
 
 static void on_allocate(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
@@ -229,8 +240,8 @@ static void turn_away(int client, unsigned status, const char *reason)
     int length = snprintf(text, sizeof text,
                           "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
                           "Connection: close\r\n\r\nerror: %s\n",
-                          status, http_status_str((enum http_status)status), TEXT_PLAIN,
-                          strlen(reason) + 8, reason);
+                          status, http_status_words(status), TEXT_PLAIN, strlen(reason) + 8,
+                          reason);
 
     (void)send(client, text, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)close(client);

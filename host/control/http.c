@@ -7,11 +7,40 @@
 
 /* --- reading -------------------------------------------------------------------------------- */
 
+void http_message_init_request(struct http_message *message)
+{
+    http1_request_init(&message->head, HTTP_TARGET_MAX, HTTP_REQUEST_MAX);
+    message->size = 0;
+}
+
+void http_message_init_answer(struct http_message *message)
+{
+    http1_answer_init(&message->head, HTTP_REQUEST_MAX);
+    message->size = 0;
+}
+
+enum http1_result http_message_read(struct http_message *message, const char *bytes, size_t size,
+                                    size_t *out_used)
+{
+    size_t before = message->size, room = sizeof message->text - before;
+    enum http1_result result;
+
+    *out_used = size < room ? size : room;
+    memcpy(message->text + before, bytes, *out_used);
+    message->size += *out_used;
+    result = http1_head_read(&message->head, message->text, message->size);
+    if (result == HTTP1_DONE) {
+        *out_used = message->head.size - before;
+        message->size = message->head.size;
+        http1_body_init(&message->body, &message->head);
+    }
+    return result;
+}
+
 void http_reading_init(struct http_reading *reading)
 {
-    *reading = (struct http_reading){ 0 };
-    http_parser_init(&reading->parser, HTTP_REQUEST);
-    reading->parser.data = reading;
+    memset(reading, 0, sizeof *reading);
+    http_message_init_request(&reading->message);
 }
 
 void http_reading_finish(struct http_reading *reading)
@@ -20,58 +49,16 @@ void http_reading_finish(struct http_reading *reading)
     reading->body = NULL;
 }
 
-/* Appends to a text of `capacity` bytes with its NUL; false: it does not fit. */
-static bool append(char *text, size_t capacity, const char *bytes, size_t size)
+static enum http_progress refuse(struct http_reading *reading, unsigned status, const char *problem)
 {
-    size_t used = strlen(text);
-
-    if (size >= capacity - used)
-        return false;
-    memcpy(text + used, bytes, size);
-    text[used + size] = '\0';
-    return true;
+    reading->status = status;
+    reading->problem = problem;
+    return HTTP_REFUSED;
 }
 
-static int on_url(http_parser *parser, const char *bytes, size_t size)
+static enum http_progress refuse_result(struct http_reading *reading, enum http1_result result)
 {
-    struct http_reading *reading = parser->data;
-
-    if (!append(reading->target, sizeof reading->target, bytes, size))
-        reading->is_cut = true;
-    return reading->is_cut;
-}
-
-static int on_header_field(http_parser *parser, const char *bytes, size_t size)
-{
-    struct http_reading *reading = parser->data;
-
-    if (reading->in_value)
-        reading->field[0] = '\0';
-    reading->in_value = false;
-    /* Such a long name is none of those that matter. */
-    if (!append(reading->field, sizeof reading->field, bytes, size))
-        reading->field[0] = '?';
-    return 0;
-}
-
-static int on_header_value(http_parser *parser, const char *bytes, size_t size)
-{
-    struct http_reading *reading = parser->data;
-
-    reading->in_value = true;
-    if (strcasecmp(reading->field, "accept") == 0)
-        (void)append(reading->accept, sizeof reading->accept, bytes, size);
-    return 0;
-}
-
-/* The size that the head announces is refused before the body arrives. */
-static int on_head(http_parser *parser)
-{
-    struct http_reading *reading = parser->data;
-
-    if (parser->content_length != UINT64_MAX && parser->content_length > HTTP_BODY_MAX)
-        reading->is_cut = true;
-    return 0;
+    return refuse(reading, http1_status(result), http1_words(result));
 }
 
 static bool grow_body(struct http_reading *reading, size_t size)
@@ -89,56 +76,68 @@ static bool grow_body(struct http_reading *reading, size_t size)
     return true;
 }
 
-static int on_body(http_parser *parser, const char *bytes, size_t size)
+static enum http_progress add_to_body(struct http_reading *reading, const struct http1_piece *piece)
 {
-    struct http_reading *reading = parser->data;
-
-    if (size > HTTP_BODY_MAX - reading->body_size)
-        reading->is_cut = true;
-    if (reading->is_cut || !grow_body(reading, reading->body_size + size))
-        return 1;
-    memcpy(reading->body + reading->body_size, bytes, size);
-    reading->body_size += size;
-    return 0;
+    if (piece->size == 0)
+        return HTTP_MORE;
+    if (piece->size > HTTP_BODY_MAX - reading->body_size)
+        return refuse_result(reading, HTTP1_LENGTH_SIZE);
+    if (!grow_body(reading, reading->body_size + piece->size))
+        return refuse(reading, HTTP_STATUS_SERVICE_UNAVAILABLE, "memory is out");
+    memcpy(reading->body + reading->body_size, piece->data, piece->size);
+    reading->body_size += piece->size;
+    return HTTP_MORE;
 }
 
-static int on_complete(http_parser *parser)
+/* Bytes after the request are ignored: a connection has one request. */
+static enum http_progress read_body(struct http_reading *reading, const char *bytes, size_t size)
 {
-    struct http_reading *reading = parser->data;
+    struct http1_body *body = &reading->message.body;
+    enum http_progress progress = HTTP_MORE;
 
-    reading->complete = true;
-    /* Bytes after the request are ignored: a connection has one request. */
-    http_parser_pause(parser, 1);
-    return 0;
+    while (progress == HTTP_MORE && body->result == HTTP1_MORE && size > 0) {
+        struct http1_piece piece;
+
+        (void)http1_body_read(body, bytes, size, &piece);
+        progress = add_to_body(reading, &piece);
+        bytes += piece.used;
+        size -= piece.used;
+    }
+    if (progress != HTTP_MORE || body->result == HTTP1_MORE)
+        return progress;
+    return body->result == HTTP1_DONE ? HTTP_COMPLETE : refuse_result(reading, body->result);
+}
+
+/* The size that the head announces is refused before the body arrives. */
+static enum http_progress read_behind_head(struct http_reading *reading, const char *bytes,
+                                           size_t size)
+{
+    const struct http1_head *head = &reading->message.head;
+    enum http_progress progress;
+
+    if (head->length > HTTP_BODY_MAX)
+        return refuse_result(reading, HTTP1_LENGTH_SIZE);
+    progress = read_body(reading, bytes, size);
+    reading->may_continue = progress == HTTP_MORE && size == 0 && head->expects_continue;
+    return progress;
 }
 
 enum http_progress http_read(struct http_reading *reading, const char *bytes, size_t size)
 {
-    http_parser_settings settings;
+    enum http1_result result;
+    size_t used;
 
-    http_parser_settings_init(&settings);
-    settings.on_url = on_url;
-    settings.on_header_field = on_header_field;
-    settings.on_header_value = on_header_value;
-    settings.on_headers_complete = on_head;
-    settings.on_body = on_body;
-    settings.on_message_complete = on_complete;
+    if (size == 0)
+        return refuse(reading, HTTP_STATUS_BAD_REQUEST, "the request is not complete");
     reading->bytes += size;
-    (void)http_parser_execute(&reading->parser, &settings, bytes, size);
-    if (reading->complete)
-        return HTTP_COMPLETE;
-    if (reading->is_cut || reading->bytes - reading->body_size > HTTP_REQUEST_MAX)
-        return HTTP_TOO_LARGE;
-    if (HTTP_PARSER_ERRNO(&reading->parser) != HPE_OK || reading->parser.upgrade || size == 0)
-        return HTTP_WRONG;
-    return HTTP_MORE;
-}
-
-const char *http_problem(const struct http_reading *reading)
-{
-    enum http_errno number = HTTP_PARSER_ERRNO(&reading->parser);
-
-    return number == HPE_OK ? "the request is not complete" : http_errno_description(number);
+    if (reading->message.head.reading.result == HTTP1_DONE)
+        return read_body(reading, bytes, size);
+    result = http_message_read(&reading->message, bytes, size, &used);
+    if (result == HTTP1_MORE)
+        return HTTP_MORE;
+    if (result != HTTP1_DONE)
+        return refuse_result(reading, result);
+    return read_behind_head(reading, bytes + used, size - used);
 }
 
 /* --- taking apart --------------------------------------------------------------------------- */
@@ -174,24 +173,62 @@ static bool unescape(char *text)
     return true;
 }
 
-bool http_take_request(struct http_reading *reading, struct http_request *out)
+static bool is_method(const struct http_message *message, const char *method)
 {
-    char *query = strchr(reading->target, '?');
+    struct http1_span span = message->head.method;
 
-    if (reading->parser.method != HTTP_GET && reading->parser.method != HTTP_POST)
-        return false;
-    *out = (struct http_request){
-        .is_post = reading->parser.method == HTTP_POST,
-        .wants_text = strstr(reading->accept, "text/plain") != NULL,
-        .path = reading->target + 1,
-        .body = reading->body,
-        .body_size = reading->body_size,
-    };
+    return strlen(method) == span.size && memcmp(message->text + span.at, method, span.size) == 0;
+}
+
+static bool wants_text(const struct http_message *message)
+{
+    static const char type[] = "text/plain";
+
+    for (uint32_t i = 0; i < message->head.field_count; i++) {
+        const struct http1_field *field = &message->head.fields[i];
+
+        if (http1_is_named(field, message->text, "accept") &&
+            memmem(message->text + field->value.at, field->value.size, type, sizeof type - 1))
+            return true;
+    }
+    return false;
+}
+
+/* The target ends with NUL, in place of the blank before the version. */
+static void split_target(struct http_message *message, struct http_request *out)
+{
+    struct http1_span resource = message->head.resource;
+    char *text = message->text + resource.at, *query;
+
+    text[resource.size] = '\0';
+    query = strchr(text, '?');
     if (query) {
         *query = '\0';
         out->query = query + 1;
     }
-    return reading->target[0] == '/' && unescape(out->path);
+    out->path = text + (text[0] == '/');
+}
+
+bool http_take_request(struct http_reading *reading, struct http_request *out)
+{
+    struct http_message *message = &reading->message;
+    bool is_post = is_method(message, "POST");
+
+    if (!is_post && !is_method(message, "GET")) {
+        (void)refuse(reading, HTTP_STATUS_METHOD_NOT_ALLOWED, "neither GET nor POST");
+        return false;
+    }
+    *out = (struct http_request){
+        .is_post = is_post,
+        .wants_text = wants_text(message),
+        .body = reading->body,
+        .body_size = reading->body_size,
+    };
+    split_target(message, out);
+    if (unescape(out->path))
+        return true;
+    (void)refuse(reading, HTTP_STATUS_BAD_REQUEST, "the path is not valid");
+    return false;
 }
 
 const char *http_query(const struct http_request *request, const char *name, char *value,
@@ -216,6 +253,19 @@ const char *http_query(const struct http_request *request, const char *name, cha
 
 /* --- writing -------------------------------------------------------------------------------- */
 
+const char *http_status_words(unsigned status)
+{
+    switch (status) {
+#define WORDS(name, number, words)                                                                 \
+    case number:                                                                                   \
+        return words;
+        HTTP_STATUSES(WORDS)
+#undef WORDS
+    default:
+        return "Unknown";
+    }
+}
+
 void http_write_head(FILE *stream, unsigned status, const char *content_type, size_t size)
 {
     fprintf(stream,
@@ -223,9 +273,11 @@ void http_write_head(FILE *stream, unsigned status, const char *content_type, si
             "Content-Type: %s\r\n"
             "Content-Length: %zu\r\n"
             "Cache-Control: no-store\r\n"
+            "%s"
             "Connection: close\r\n"
             "\r\n",
-            status, http_status_str((enum http_status)status), content_type, size);
+            status, http_status_words(status), content_type, size,
+            status == HTTP_STATUS_METHOD_NOT_ALLOWED ? "Allow: GET, POST\r\n" : "");
 }
 
 void http_write_escaped(FILE *stream, const char *text)

@@ -65,8 +65,9 @@ static void test_post_with_a_body_is_complete_after_it(void)
     struct http_reading reading;
     struct http_request request;
 
-    CU_ASSERT_EQUAL(read_text(&reading, "POST /reload HTTP/1.1\r\nContent-Length: 3\r\n\r\nab", 7),
-                    HTTP_MORE);
+    CU_ASSERT_EQUAL(
+        read_text(&reading, "POST /reload HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", 7),
+        HTTP_MORE);
     CU_ASSERT_EQUAL(http_read(&reading, "c", 1), HTTP_COMPLETE);
     CU_ASSERT_TRUE(http_take_request(&reading, &request));
     CU_ASSERT_TRUE(request.is_post);
@@ -82,13 +83,13 @@ static void test_post_with_a_body_is_complete_after_it(void)
 static void test_large_body_is_read_to_its_bound(void)
 {
     char *body = text_of("", "x", HTTP_BODY_MAX, "");
-    char head[64];
+    char head[80];
     struct http_reading reading;
     struct http_request request;
 
     for (size_t piece = 1000; piece < 2 * HTTP_BODY_MAX; piece *= 40) {
-        (void)snprintf(head, sizeof head, "POST / HTTP/1.1\r\nContent-Length: %u\r\n\r\n",
-                       HTTP_BODY_MAX);
+        (void)snprintf(head, sizeof head,
+                       "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %u\r\n\r\n", HTTP_BODY_MAX);
         char *text = text_of(head, body, 1, "");
 
         CU_ASSERT_EQUAL(read_text(&reading, text, piece), HTTP_COMPLETE);
@@ -98,10 +99,11 @@ static void test_large_body_is_read_to_its_bound(void)
         http_reading_finish(&reading);
         free(text);
         (void)snprintf(head, sizeof head,
-                       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n",
+                       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n",
                        HTTP_BODY_MAX);
         text = text_of(head, body, 1, "\r\n1\r\nx\r\n0\r\n\r\n");
-        CU_ASSERT_EQUAL(read_text(&reading, text, piece), HTTP_TOO_LARGE);
+        CU_ASSERT_EQUAL(read_text(&reading, text, piece), HTTP_REFUSED);
+        CU_ASSERT_EQUAL(reading.status, HTTP_STATUS_PAYLOAD_TOO_LARGE);
         http_reading_finish(&reading);
         free(text);
     }
@@ -112,49 +114,88 @@ static void test_broken_requests_are_wrong(void)
 {
     static const char *const texts[] = {
         "hello\r\n\r\n",
-        "GET status HTTP/1.1\r\n\r\n",
+        "GET status HTTP/1.1\r\nHost: h\r\n\r\n",
+        "GET /status HTTP/1.1\r\n\r\n",
+        "GET /status HTTP/1.1\nHost: h\n\n",
+        "GET /pools/%zz HTTP/1.1\r\nHost: h\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na",
         "GET /status HTTP/9\r\n\r\n",
-        "GET /status HTTP/1.1\r\nno colon\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET /status HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
     };
     struct http_reading reading;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        CU_ASSERT_EQUAL(read_text(&reading, texts[i], 1), HTTP_WRONG);
-        CU_ASSERT_TRUE(strlen(http_problem(&reading)) > 0);
+        CU_ASSERT_EQUAL(read_text(&reading, texts[i], 1), HTTP_REFUSED);
+        CU_ASSERT_TRUE(strlen(reading.problem) > 0);
     }
     CU_ASSERT_EQUAL(read_text(&reading, "GET /status HT", 1), HTTP_MORE);
-    CU_ASSERT_EQUAL(http_read(&reading, NULL, 0), HTTP_WRONG);
+    CU_ASSERT_EQUAL(http_read(&reading, NULL, 0), HTTP_REFUSED);
 }
 
-static void test_other_methods_and_broken_escapes_are_not_taken(void)
+static void test_other_methods_and_escaped_nul_are_not_taken(void)
 {
-    static const char *const texts[] = {
-        "DELETE /status HTTP/1.1\r\n\r\n",         "GET /pools/%zz HTTP/1.1\r\n\r\n",
-        "GET /pools/%4 HTTP/1.1\r\n\r\n",          "GET /pools/a%00b HTTP/1.1\r\n\r\n",
-        "GET http://weir/status HTTP/1.1\r\n\r\n",
+    static const struct {
+        const char *text;
+        unsigned status;
+    } rows[] = {
+        { "DELETE /status HTTP/1.1\r\nHost: h\r\n\r\n", HTTP_STATUS_METHOD_NOT_ALLOWED },
+        { "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", HTTP_STATUS_METHOD_NOT_ALLOWED },
+        { "get /status HTTP/1.1\r\nHost: h\r\n\r\n", HTTP_STATUS_METHOD_NOT_ALLOWED },
+        { "GET /pools/a%00b HTTP/1.1\r\nHost: h\r\n\r\n", HTTP_STATUS_BAD_REQUEST },
     };
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct http_reading reading;
         struct http_request request;
 
-        CU_ASSERT_EQUAL(read_text(&reading, texts[i], 3), HTTP_COMPLETE);
+        CU_ASSERT_EQUAL(read_text(&reading, rows[i].text, 3), HTTP_COMPLETE);
         CU_ASSERT_FALSE(http_take_request(&reading, &request));
+        CU_ASSERT_EQUAL(reading.status, rows[i].status);
+        CU_ASSERT_TRUE(strlen(reading.problem) > 0);
+    }
+}
+
+static void test_target_with_a_host_has_the_same_parts(void)
+{
+    static const struct {
+        const char *text, *path, *query;
+    } rows[] = {
+        { "GET http://weir/status?a=b HTTP/1.1\r\nHost: h\r\n\r\n", "status", "a=b" },
+        { "GET http://weir HTTP/1.1\r\nHost: h\r\n\r\n", "", NULL },
+        { "GET http://weir?a=b HTTP/1.1\r\nHost: h\r\n\r\n", "", "a=b" },
+        { "GET /? HTTP/1.1\r\nHost: h\r\n\r\n", "", "" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct http_reading reading;
+        struct http_request request;
+
+        CU_ASSERT_EQUAL(read_text(&reading, rows[i].text, 1), HTTP_COMPLETE);
+        CU_ASSERT_TRUE_FATAL(http_take_request(&reading, &request));
+        CU_ASSERT_STRING_EQUAL(request.path, rows[i].path);
+        if (!rows[i].query)
+            CU_ASSERT_PTR_NULL(request.query)
+        else
+            CU_ASSERT_STRING_EQUAL(request.query, rows[i].query);
     }
 }
 
 static void test_too_large_request_is_answered_before_its_end(void)
 {
     char *target = text_of("GET /", "a", HTTP_TARGET_MAX, "");
-    char *headers = text_of("GET / HTTP/1.1\r\n", "A: b\r\n", HTTP_REQUEST_MAX / 6, "");
-    char *body = text_of("POST / HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", "x", 1, "");
+    char *headers = text_of("GET / HTTP/1.1\r\nHost: h\r\n", "A: b\r\n", HTTP_REQUEST_MAX / 6, "");
+    char *body = text_of("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1048577\r\n\r\n", "x", 1,
+                         "");
     struct http_reading reading;
 
-    CU_ASSERT_EQUAL(read_text(&reading, target, 100), HTTP_TOO_LARGE);
-    CU_ASSERT_EQUAL(read_text(&reading, headers, 100), HTTP_TOO_LARGE);
-    CU_ASSERT_EQUAL(read_text(&reading, body, 100), HTTP_TOO_LARGE);
+    CU_ASSERT_EQUAL(read_text(&reading, target, 100), HTTP_REFUSED);
+    CU_ASSERT_EQUAL(reading.status, HTTP_STATUS_URI_TOO_LONG);
+    CU_ASSERT_EQUAL(read_text(&reading, headers, 100), HTTP_REFUSED);
+    CU_ASSERT_EQUAL(reading.status, HTTP_STATUS_HEADERS_TOO_LARGE);
+    CU_ASSERT_EQUAL(read_text(&reading, body, 100), HTTP_REFUSED);
+    CU_ASSERT_EQUAL(reading.status, HTTP_STATUS_PAYLOAD_TOO_LARGE);
     free(target);
     free(headers);
     free(body);
@@ -171,7 +212,7 @@ static void test_what_is_escaped_comes_back(void)
 
     http_write_escaped(stream, text);
     (void)fclose(stream);
-    request_text = text_of("GET /", escaped, 1, " HTTP/1.1\r\n\r\n");
+    request_text = text_of("GET /", escaped, 1, " HTTP/1.1\r\nHost: h\r\n\r\n");
     CU_ASSERT_EQUAL(read_text(&reading, request_text, 1), HTTP_COMPLETE);
     CU_ASSERT_TRUE(http_take_request(&reading, &request));
     CU_ASSERT_STRING_EQUAL(request.path, text);
@@ -186,7 +227,8 @@ int main(void)
         { "body", test_post_with_a_body_is_complete_after_it },
         { "large body", test_large_body_is_read_to_its_bound },
         { "broken", test_broken_requests_are_wrong },
-        { "not ours", test_other_methods_and_broken_escapes_are_not_taken },
+        { "not ours", test_other_methods_and_escaped_nul_are_not_taken },
+        { "with a host", test_target_with_a_host_has_the_same_parts },
         { "too large", test_too_large_request_is_answered_before_its_end },
         { "escaped", test_what_is_escaped_comes_back },
         CU_TEST_INFO_NULL,
