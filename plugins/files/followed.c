@@ -54,6 +54,7 @@ void followed_destroy(struct followed *file)
     if (!file)
         return;
     forget_lines(file);
+    followed_destroy(file->aside);
     if (file->descriptor >= 0)
         (void)close(file->descriptor);
     free(file->path);
@@ -113,6 +114,38 @@ bool followed_is_as_before(struct followed *file)
            fingerprint_compare(file->descriptor, &file->print) != 0;
 }
 
+/* Moves all lines, before those that the other file has: it has none. */
+static void move_lines(struct followed *from, struct followed *to)
+{
+    to->first = from->first;
+    to->last = from->last;
+    from->first = from->last = NULL;
+    for (struct sent_line *line = to->first; line; line = line->after)
+        line->file = to;
+}
+
+/* The lines of a file that was truncated: its copy may have them. */
+static void put_lines_aside(struct followed *file)
+{
+    followed_destroy(file->aside);
+    file->aside = file->first ? calloc(1, sizeof *file->aside) : NULL;
+    if (!file->aside) {
+        forget_lines(file);
+        return;
+    }
+    file->aside->descriptor = -1;
+    move_lines(file, file->aside);
+}
+
+void followed_take_aside(struct followed *copy, struct followed *file)
+{
+    if (!file->aside)
+        return;
+    move_lines(file->aside, copy);
+    followed_destroy(file->aside);
+    file->aside = NULL;
+}
+
 bool followed_look(struct followed *file)
 {
     struct stat about;
@@ -123,7 +156,7 @@ bool followed_look(struct followed *file)
     file->changed = about.st_mtim;
     if (file->size >= file->offset && has_its_bytes(file))
         return false;
-    forget_lines(file);
+    put_lines_aside(file);
     file->before = (struct bookmark_entry){ .offset = file->offset,
                                             .number = file->number,
                                             .print = file->print };

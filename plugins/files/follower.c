@@ -404,6 +404,7 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
         return;
     if (followed_look(file)) {
         follower->truncations++;
+        follower->is_restless = true; /* its copy is looked for before a position is saved */
         was_truncated(self, follower, file);
     }
     if (file->size != size)

@@ -42,6 +42,7 @@ struct tail {
     uint32_t stopped;   /* of these: dead, and not stored; the position stops at them */
     uint64_t bytes;     /* of these lines */
     bool changed;       /* the position, since it was saved */
+    int save_error;     /* of the last try, which the log has; 0 = none */
     uint64_t saved_ms;  /* when it was saved */
     uint64_t looked_ms; /* when the files were looked at */
     bool rests;         /* a timer waits */
@@ -75,21 +76,30 @@ static int write_bookmark(struct tail *state, struct bookmark *bookmark)
     return follower_write(&state->follower, bookmark);
 }
 
+/* Once for each reason, and once more when it is over. */
+static void log_save(struct weir_self *self, struct tail *state, int error)
+{
+    const char *path = state->settings->position;
+    char text[128];
+
+    if (error != 0 && error != state->save_error)
+        weir_log(self, WEIR_LOG_ERROR, "position cannot be saved", weir_str("path", path),
+                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    if (error == 0 && state->save_error != 0)
+        weir_log(self, WEIR_LOG_INFO, "position is saved again", weir_str("path", path));
+    state->save_error = error;
+}
+
 static void save(struct weir_self *self, struct tail *state)
 {
     struct bookmark bookmark = { .text = NULL };
-    char text[128];
     int error = write_bookmark(state, &bookmark) < 0 ? ENOMEM : 0;
 
     state->saved_ms = weir_now_ms(self);
     if (error == 0)
         error = bookmark_save(&bookmark, state->settings->position);
-    if (error == 0)
-        state->changed = false;
-    else
-        weir_log(self, WEIR_LOG_ERROR, "position cannot be saved",
-                 weir_str("path", state->settings->position),
-                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    state->changed = error != 0;
+    log_save(self, state, error);
     bookmark_finish(&bookmark);
 }
 
@@ -143,15 +153,14 @@ static int lock_file(struct weir_self *self, struct tail *state)
     const char *path = state->settings->position;
     int error = weir_settling_lock(path, &state->lock);
     char text[128];
+    const char *reason = error == EBUSY ? "another source or host has the position"
+                                        : strerror_r(error, text, sizeof text);
 
     if (error == 0 || error == ENOENT)
         return 0;
-    if (error == EBUSY)
-        weir_reason(self, "another source or host has the position");
-    else
-        weir_reason(self, "%s.lock: %s", path, strerror_r(error, text, sizeof text));
+    weir_reason(self, "%s", reason);
     weir_log(self, WEIR_LOG_ERROR, "position cannot be locked", weir_str("path", path),
-             weir_str("reason", strerror_r(error, text, sizeof text)));
+             weir_str("reason", reason));
     return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
 }
 

@@ -59,6 +59,26 @@ static void test_copy_and_truncation_between_two_looks(void)
     }
 }
 
+/* promise B15: the lines of a file that was copied and truncated were on their way. */
+static void test_position_of_the_copy_is_before_the_lines_that_are_not_settled(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct fixture f;
+
+        begin(&f, "save_every: 0s");
+        copy(&f, names[i], 100);
+        empty(&f);
+        fixture_append_to(&f, "app.log", "three\n");
+        fixture_expect(&f, "three\n");
+        fixture_done(&f, 1); /* two */
+        fixture_done(&f, 2);
+        fixture_look(&f);
+        fixture_crash(&f);
+        fixture_expect(&f, "one\ntwo\n");
+        fixture_finish(&f);
+    }
+}
+
 static void test_copy_is_seen_while_it_is_made(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -135,6 +155,8 @@ static void test_file_that_only_begins_alike_is_a_file(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "lines on their way",
+          test_position_of_the_copy_is_before_the_lines_that_are_not_settled },
         { "between two looks", test_copy_and_truncation_between_two_looks },
         { "while it is made", test_copy_is_seen_while_it_is_made },
         { "no host", test_copy_and_truncation_while_no_host_runs },
