@@ -52,7 +52,7 @@ int bookmark_begin(struct bookmark *bookmark)
 
 int bookmark_add(struct bookmark *bookmark, const struct bookmark_entry *entry)
 {
-    const struct fingerprint *print = &entry->print;
+    const struct weir_fingerprint *print = &entry->print;
     const char *folder = entry->folder ? entry->folder : "";
     char *line;
     int size, status;
@@ -90,7 +90,7 @@ static bool take_number(const char **at, int base, uint64_t *out)
 static size_t take_numbers(const char *text, bool is_first_format, struct bookmark_entry *out_entry,
                            uint64_t *out_path, uint64_t *out_folder)
 {
-    struct fingerprint *print = &out_entry->print;
+    struct weir_fingerprint *print = &out_entry->print;
     uint64_t size = 0;
     const char *at = text;
 
@@ -101,7 +101,7 @@ static size_t take_numbers(const char *text, bool is_first_format, struct bookma
         !take_number(&at, 16, &print->hash) || !take_number(&at, 10, out_path) ||
         (!is_first_format && !take_number(&at, 10, out_folder)))
         return 0;
-    if (size > (is_first_format ? PRINT_1_MAX : FINGERPRINT_MAX))
+    if (size > (is_first_format ? PRINT_1_MAX : WEIR_FINGERPRINT_MAX))
         return 0;
     print->size = (uint32_t)size;
     if (is_first_format)

@@ -12,16 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fingerprint.h"
+#include <weir/file_identity.h>
 
 struct bookmark_entry {
     char *path;      /* no NUL in it, any other byte */
     char *folder;    /* where the file was, links resolved; NULL = not known (format 1) */
     uint64_t device; /* 0 = not known (format 1) */
     uint64_t inode;
-    uint64_t offset;          /* of the first line that is not settled */
-    uint64_t number;          /* lines before it */
-    struct fingerprint print; /* up to `offset`, or of more */
+    uint64_t offset;               /* of the first line that is not settled */
+    uint64_t number;               /* lines before it */
+    struct weir_fingerprint print; /* up to `offset`, or of more */
 };
 
 /* Zeroed memory is an empty bookmark. */

@@ -27,7 +27,7 @@ bool copies_is_name_of(const char *copy, const char *original)
 bool copies_has(struct followed *copy, const struct bookmark_entry *entry)
 {
     if (entry->offset == 0 || entry->print.size == 0 || copy->size < entry->offset ||
-        fingerprint_compare(copy->descriptor, &entry->print) <= 0)
+        weir_fingerprint_compare(copy->descriptor, &entry->print) <= 0)
         return false;
     copy->offset = copy->tried = entry->offset;
     copy->number = entry->number;

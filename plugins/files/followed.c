@@ -68,33 +68,19 @@ void followed_skip(struct followed *file)
     file->offset = file->tried = file->size;
 }
 
-/* Replaces the fingerprint by a later one. It does not when the bytes of the old one are no longer
- * there after those of the new one were read: then these may be of other content, and the next
- * check sees it by the old one. */
-static bool note_up_to(struct followed *file, uint64_t end, struct fingerprint *out)
-{
-    struct fingerprint print;
-
-    if (!fingerprint_take(file->descriptor, end, &print) ||
-        fingerprint_compare(file->descriptor, &file->print) <= 0)
-        return false;
-    *out = print;
-    return true;
-}
-
 bool followed_note(struct followed *file)
 {
     uint64_t end = file->offset;
 
     if (end == 0)
-        end = file->size < FINGERPRINT_MAX ? file->size : FINGERPRINT_MAX;
-    return end > file->print.end && note_up_to(file, end, &file->print);
+        end = file->size < WEIR_FINGERPRINT_MAX ? file->size : WEIR_FINGERPRINT_MAX;
+    return end > file->print.end && weir_fingerprint_move(file->descriptor, end, &file->print);
 }
 
 /* Bytes that cannot be read have not changed. */
 static bool has_its_bytes(struct followed *file)
 {
-    return followed_note(file) || fingerprint_compare(file->descriptor, &file->print) != 0;
+    return followed_note(file) || weir_fingerprint_compare(file->descriptor, &file->print) != 0;
 }
 
 static bool has_changed(const struct followed *file, const struct stat *about)
@@ -111,7 +97,7 @@ bool followed_is_as_before(struct followed *file)
     if (fstat(file->descriptor, &about) < 0 || !has_changed(file, &about))
         return true;
     return (uint64_t)about.st_size >= file->offset &&
-           fingerprint_compare(file->descriptor, &file->print) != 0;
+           weir_fingerprint_compare(file->descriptor, &file->print) != 0;
 }
 
 /* Moves all lines, before those that the other file has: it has none. */
@@ -161,7 +147,7 @@ bool followed_look(struct followed *file)
                                             .number = file->number,
                                             .print = file->print };
     file->offset = file->number = file->tried = file->scanned = 0;
-    file->print = (struct fingerprint){ .size = 0 };
+    file->print = (struct weir_fingerprint){ .size = 0 };
     file->is_saved = false;
     return true;
 }
@@ -177,12 +163,11 @@ uint64_t followed_window(const struct followed *file)
 }
 
 /* A fingerprint up to `offset`, if there is nothing against it. */
-static bool print_at(struct followed *file, uint64_t offset, struct fingerprint *out)
+static bool print_at(struct followed *file, uint64_t offset, struct weir_fingerprint *out)
 {
-    if (offset > 0 && offset != file->print.end)
-        return note_up_to(file, offset, out);
     *out = file->print;
-    return true;
+    return offset == 0 || offset == file->print.end ||
+           weir_fingerprint_move(file->descriptor, offset, out);
 }
 
 const struct bookmark_entry *followed_entry(struct followed *file)

@@ -28,8 +28,8 @@ struct followed {
     uint64_t scanned; /* no line ends between `offset` and here, if it is more */
     uint64_t size;    /* of the file, at the last check */
     uint64_t tried;   /* the size up to which it was read: there may be half a line at its end */
-    struct timespec changed;  /* at the last check */
-    struct fingerprint print; /* of what was read, or of the first bytes before that */
+    struct timespec changed;       /* at the last check */
+    struct weir_fingerprint print; /* of what was read, or of the first bytes before that */
     /* When it was truncated; no names. `offset` 0: it was not, or its copy is found. */
     struct bookmark_entry before;
     struct followed *aside; /* owned: has the lines of then that are not settled; NULL = none */

@@ -49,7 +49,7 @@ static bool is_it(const struct followed *file, const struct bookmark_entry *entr
 
     if ((uint64_t)file->inode != entry->inode)
         return false;
-    same = fingerprint_compare(file->descriptor, &entry->print);
+    same = weir_fingerprint_compare(file->descriptor, &entry->print);
     if (same < 0)
         *error = errno;
     return same > 0;

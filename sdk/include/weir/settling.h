@@ -10,8 +10,10 @@
  *      settled   weir_settling_end; from time to time weir_settling_save with the place
  *      close     weir_settling_save, weir_settling_unlock, weir_settling_finish
  *
- * A place is a number that grows: an offset, a row, a serial number. Not synchronised. load and
- * save wait for the disk: set WEIR_BLOCKING.
+ * A place is a number that grows: an offset, a row, a serial number. For an offset in a file that
+ * may be renamed, replaced or truncated meanwhile, weir_settling_load_file and
+ * weir_settling_save_file also tell whether it is still that file. Not synchronised. load and save
+ * wait for the disk: set WEIR_BLOCKING.
  */
 #ifndef WEIR_SETTLING_H
 #define WEIR_SETTLING_H
@@ -28,6 +30,7 @@
 #include <unistd.h>
 
 #include "delivery.h"
+#include "file_identity.h"
 
 /* The messages between the position and the front: a ring. */
 struct weir_settling {
@@ -407,6 +410,72 @@ static inline int weir_settling_save(const char *path, uint64_t place)
     char text[24];
     int size = snprintf(text, sizeof text, "%llu\n", (unsigned long long)place);
 
+    return weir_settling_replace(path, text, (size_t)size);
+}
+
+/* --- a place in a file that may be renamed, replaced or truncated --------------------------- */
+
+/*
+ * Reads a place in the open file `descriptor`, and whether it is still the file of that place, under
+ * whatever name. Returns 0: go on at `*out_place`, which is 0 without a position; or an errno, as
+ * weir_settling_load. ESTALE: it is another file, or has been truncated or written again; then the
+ * place is 0. `*out_identity` is for weir_settling_save_file.
+ */
+static inline int weir_settling_load_file(const char *path, int descriptor, uint64_t *out_place,
+                                          struct weir_file_identity *out_identity)
+{
+    unsigned long long at[6]; /* place, device, inode, end, size, hash */
+    struct weir_file_identity was;
+    FILE *stream;
+    char end = '\0';
+    int error = weir_settling_open(path, &stream), same;
+
+    *out_place = 0;
+    if (error == 0)
+        error = weir_file_identity_take(descriptor, 0, out_identity);
+    if (!stream || error != 0) {
+        if (stream)
+            (void)fclose(stream);
+        return error;
+    }
+    if (fscanf(stream, "%20llu %20llu %20llu %20llu %20llu %20llu%c", &at[0], &at[1], &at[2],
+               &at[3], &at[4], &at[5], &end) != 7 ||
+        end != '\n' || at[4] > WEIR_FINGERPRINT_MAX || at[4] > at[3])
+        error = EINVAL;
+    (void)fclose(stream);
+    if (error != 0)
+        return error;
+    was.device = at[1];
+    was.inode = at[2];
+    was.print.end = at[3];
+    was.print.size = (uint32_t)at[4];
+    was.print.hash = at[5];
+    same = weir_file_identity_compare(descriptor, &was);
+    if (same <= 0)
+        return same < 0 ? errno : ESTALE;
+    *out_place = at[0];
+    out_identity->print = was.print;
+    return 0;
+}
+
+/*
+ * Saves a place in the open file `descriptor`, up to which it was read and settled. Returns 0 or an
+ * errno: then the position is as before. ESTALE: what was read is no longer in the file, which was
+ * truncated or written again: read it from its start, after weir_file_identity_take.
+ */
+static inline int weir_settling_save_file(const char *path, int descriptor, uint64_t place,
+                                          struct weir_file_identity *identity)
+{
+    char text[6 * 21 + 1];
+    int size;
+
+    if (place != identity->print.end && !weir_fingerprint_move(descriptor, place, &identity->print))
+        return ESTALE;
+    size = snprintf(text, sizeof text, "%llu %llu %llu %llu %llu %llu\n", (unsigned long long)place,
+                    (unsigned long long)identity->device, (unsigned long long)identity->inode,
+                    (unsigned long long)identity->print.end,
+                    (unsigned long long)identity->print.size,
+                    (unsigned long long)identity->print.hash);
     return weir_settling_replace(path, text, (size_t)size);
 }
 

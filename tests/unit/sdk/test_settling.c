@@ -3,7 +3,8 @@
  * the messages end; the file has the old place or the new one.
  *
  * Method: messages that end in orders drawn from a seed, compared with a list; a file in a scratch
- * folder, and processes that have it, too. Shows promises B19 and B26.
+ * folder, and processes that have it, too. Shows promises B19, B26
+ * and B27.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -369,6 +370,146 @@ static void test_save_that_fails_changes_nothing(void)
     workspace_finish(&work);
 }
 
+/* --- a place in a file ------------------------------------------------------------------------ */
+
+#define BIG (3 * (size_t)WEIR_FINGERPRINT_MAX)
+
+/* A log of `size` bytes, read to its end, and its position. */
+struct logged {
+    struct workspace work;
+    char path[256], other[256], place[256];
+    int descriptor;
+    uint64_t size;
+    struct weir_file_identity identity;
+};
+
+/* Writes a banner, and numbers from `first` on up to `size` bytes; returns the descriptor. */
+static int write_log(const char *path, uint64_t first, size_t size)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    CU_ASSERT_TRUE_FATAL(descriptor >= 0);
+    CU_ASSERT_TRUE_FATAL(dprintf(descriptor, "the same banner in each log, for some bytes\n") > 0);
+    while ((size_t)lseek(descriptor, 0, SEEK_CUR) < size)
+        CU_ASSERT_TRUE_FATAL(dprintf(descriptor, "%020llu\n", (unsigned long long)first++) > 0);
+    CU_ASSERT_EQUAL(ftruncate(descriptor, (off_t)size), 0);
+    return descriptor;
+}
+
+static void begin_log(struct logged *log, size_t size)
+{
+    uint64_t place = 1;
+
+    workspace_init(&log->work);
+    (void)workspace_path(&log->work, "log", log->path);
+    (void)workspace_path(&log->work, "other", log->other);
+    (void)workspace_path(&log->work, "place", log->place);
+    log->descriptor = write_log(log->path, 0, size);
+    log->size = size;
+    CU_ASSERT_EQUAL(weir_settling_load_file(log->place, log->descriptor, &place, &log->identity),
+                    0);
+    CU_ASSERT_EQUAL(place, 0);
+    CU_ASSERT_EQUAL(weir_settling_save_file(log->place, log->descriptor, size, &log->identity), 0);
+}
+
+static void end_log(struct logged *log)
+{
+    (void)close(log->descriptor);
+    workspace_finish(&log->work);
+}
+
+/* It grows, and gets another name. */
+static void grow(struct logged *log)
+{
+    CU_ASSERT_EQUAL(lseek(log->descriptor, 0, SEEK_END), (off_t)log->size);
+    CU_ASSERT_TRUE(dprintf(log->descriptor, "more\n") > 0);
+    CU_ASSERT_EQUAL(rename(log->path, log->other), 0);
+}
+
+static void shrink(struct logged *log)
+{
+    CU_ASSERT_EQUAL(ftruncate(log->descriptor, (off_t)log->size - 1), 0);
+}
+
+/* Its inode stays, and its size; only the last bytes are others. */
+static void write_again(struct logged *log)
+{
+    CU_ASSERT_EQUAL(close(write_log(log->path, 7, log->size)), 0);
+}
+
+static void replace(struct logged *log)
+{
+    (void)close(log->descriptor);
+    log->descriptor = write_log(log->other, 0, log->size); /* a copy: the same bytes */
+}
+
+static void keep(struct logged *log)
+{
+    (void)log;
+}
+
+/* promise B27 */
+static void test_place_is_that_of_one_file(void)
+{
+    static const struct row {
+        void (*change)(struct logged *log);
+        int error;
+    } rows[] = {
+        { keep, 0 }, { grow, 0 }, { shrink, ESTALE }, { replace, ESTALE }, { write_again, ESTALE },
+    };
+    static const size_t sizes[] = { 100, 256, 300, WEIR_FINGERPRINT_MAX, BIG };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            struct weir_file_identity identity;
+            struct logged log;
+            uint64_t place = 1;
+
+            begin_log(&log, sizes[k]);
+            rows[i].change(&log);
+            CU_ASSERT_EQUAL(weir_settling_load_file(log.place, log.descriptor, &place, &identity),
+                            rows[i].error);
+            CU_ASSERT_EQUAL(place, rows[i].error == 0 ? log.size : 0);
+            end_log(&log);
+        }
+    }
+}
+
+/* promise B27: bytes of another content are never the mark of the old place. */
+static void test_place_in_a_file_that_was_written_again_is_not_saved(void)
+{
+    struct weir_file_identity identity;
+    struct logged log;
+    uint64_t place = 0;
+
+    begin_log(&log, 300);
+    CU_ASSERT_EQUAL(close(write_log(log.path, 7, 600)), 0);
+    CU_ASSERT_EQUAL(weir_settling_save_file(log.place, log.descriptor, 400, &log.identity), ESTALE);
+    CU_ASSERT_EQUAL(close(write_log(log.path, 0, 300)), 0); /* the position is as before */
+    CU_ASSERT_EQUAL(weir_settling_load_file(log.place, log.descriptor, &place, &identity), 0);
+    CU_ASSERT_EQUAL(place, 300);
+    CU_ASSERT_EQUAL(weir_settling_save_file(log.place, log.descriptor, 301, &identity), ESTALE);
+    CU_ASSERT_EQUAL(weir_settling_save(log.place, 5), 0); /* another kind of position */
+    CU_ASSERT_EQUAL(weir_settling_load_file(log.place, log.descriptor, &place, &identity), EINVAL);
+    CU_ASSERT_EQUAL(place, 0);
+    end_log(&log);
+}
+
+/* A file that cannot be read has not changed. */
+static void test_file_that_cannot_be_read_has_not_changed(void)
+{
+    struct logged log;
+    int writable;
+
+    begin_log(&log, 300);
+    writable = open(log.path, O_WRONLY | O_CLOEXEC);
+    CU_ASSERT_TRUE(writable >= 0);
+    CU_ASSERT_EQUAL(weir_file_identity_compare(writable, &log.identity), -1);
+    CU_ASSERT_EQUAL(errno, EBADF);
+    (void)close(writable);
+    end_log(&log);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -381,6 +522,9 @@ int main(void)
         { "one source of all hosts", test_position_has_one_source_of_all_hosts },
         { "the lock", test_lock_is_a_regular_file_of_this_user },
         { "a save that fails", test_save_that_fails_changes_nothing },
+        { "a place in a file", test_place_is_that_of_one_file },
+        { "a file written again", test_place_in_a_file_that_was_written_again_is_not_saved },
+        { "a file that cannot be read", test_file_that_cannot_be_read_has_not_changed },
         CU_TEST_INFO_NULL,
     };
 
