@@ -3,5 +3,5 @@
  */
 #include "station.h"
 
-WEIR_PLUGIN_OF("station", "1.0.0", &station_readings, &station_warm_up, &station_watch,
-               &station_archive, &station_siren, &station_screen);
+WEIR_PLUGIN_OF("station", "1.0.0", &station_readings, &station_journal, &station_warm_up,
+               &station_watch, &station_archive, &station_siren, &station_screen);

@@ -29,6 +29,7 @@ static inline const struct station_reading *station_reading_get(const struct wei
 }
 
 extern const struct weir_behaviour station_readings;
+extern const struct weir_behaviour station_journal;
 extern const struct weir_behaviour station_warm_up;
 extern const struct weir_behaviour station_watch;
 extern const struct weir_behaviour station_archive;

@@ -2,6 +2,9 @@
  * Goal: the guide's statements about positions, keys, the stash, timers, options, events and blobs
  * hold. Method: the test kit in place of a host; `weir run` tests `archive`, which has a thread.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include <CUnit/Basic.h>
 #include <CUnit/CUnit.h>
 
@@ -57,6 +60,54 @@ static void test_next_source_goes_on(void)
     CU_ASSERT_EQUAL(reading->number, 4);
     CU_ASSERT_EQUAL(weir_kit_destroy(first), 0);
     CU_ASSERT_EQUAL(weir_kit_destroy(second), 0);
+}
+
+static void write_journal(const char *path, const char *mode, const char *text)
+{
+    FILE *stream = fopen(path, mode);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    (void)fputs(text, stream);
+    (void)fclose(stream);
+}
+
+/* Runs the journal, settles what it sends, and compares the sum of the values. */
+static void expect_sum(const char *args, uint32_t wanted)
+{
+    struct weir_kit *kit = open_kit("journal", args);
+    uint32_t sum = 0;
+
+    CU_ASSERT_EQUAL(weir_kit_produce(kit, 9), WEIR_WAIT);
+    for (size_t i = 0; i < weir_kit_sent_count(kit); i++) {
+        const struct station_reading *reading = weir_kit_emitted(kit, 0, i)->data;
+        const struct weir_outcome outcome = { .token = i, .result = WEIR_OUTCOME_DONE };
+
+        sum += reading->value;
+        CU_ASSERT_EQUAL(weir_kit_tell(kit, &outcome), 0);
+    }
+    CU_ASSERT_EQUAL(sum, wanted);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+static void test_journal_goes_on_in_the_same_file_only(void)
+{
+    char folder[] = "/tmp/station-XXXXXX", args[256], path[64], name[64];
+    static const char *const names[] = { "journal", "place", "place.lock" };
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/journal", folder);
+    (void)snprintf(args, sizeof args, "path: %s\nposition: %s/place\n", path, folder);
+    write_journal(path, "w", "0 1\n1 2\n2 half");
+    expect_sum(args, 3);
+    write_journal(path, "a", " a line\n3 40\n");
+    expect_sum(args, 40);
+    write_journal(path, "w", "0 1\n9 7\n2 half a line\n3 40\n4 50\n"); /* another one */
+    expect_sum(args, 98);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(name, sizeof name, "%s/%s", folder, names[i]);
+        CU_ASSERT_EQUAL(remove(name), 0);
+    }
+    CU_ASSERT_EQUAL(remove(folder), 0);
 }
 
 static void test_equal_sensors_have_equal_keys(void)
@@ -172,6 +223,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "next_source_goes_on", test_next_source_goes_on },
+        { "the journal", test_journal_goes_on_in_the_same_file_only },
         { "equal_sensors_have_equal_keys", test_equal_sensors_have_equal_keys },
         { "readings_wait_until_it_is_warm", test_readings_wait_until_it_is_warm },
         { "full_stash_is_tried_again", test_full_stash_is_tried_again },
