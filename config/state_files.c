@@ -19,6 +19,7 @@ struct state_files {
     size_t count;
 };
 
+/* By device and inode; a file that is not there, by those of its folder and its name. */
 static const char *key_of(struct checking *checking, const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -26,6 +27,8 @@ static const char *key_of(struct checking *checking, const char *file)
     const char *folder = checking_text(checking, "%.*s.", (int)(name - file), file);
     struct stat about;
 
+    if (lstat(file, &about) == 0)
+        return checking_text(checking, "%ju:%ju", (uintmax_t)about.st_dev, (uintmax_t)about.st_ino);
     if (!folder || stat(folder, &about) < 0)
         return folder ? file : NULL;
     return checking_text(checking, "%ju:%ju/%s", (uintmax_t)about.st_dev, (uintmax_t)about.st_ino,
@@ -73,8 +76,12 @@ static int add_all(struct state_files *files)
 {
     const struct checking *checking = files->checking;
     const struct settings *settings = checking->settings;
+    const struct settings_host *host = &settings->host;
     int status = WEIR_OK;
 
+    if (host->dead_letters.file)
+        status = add(files, host->dead_letters.file,
+                     written_mark(&host->written, "dead_letters.file"), "host.dead_letters.file");
     for (uint32_t i = 0; i < settings->source_count && status == WEIR_OK; i++)
         status = add_use(files, &settings->sources[i].use, "sources.", settings->sources[i].name);
     for (uint32_t i = 0; i < settings->pool_count && status == WEIR_OK; i++) {

@@ -1,5 +1,6 @@
 /*
- * config/state_files.h - checks that no two sources or pools keep their state in one file.
+ * config/state_files.h - checks that no two sources or pools keep their state in one file, nor
+ * one of them in that of the dead letters.
  *
  * Runs when every pool and every source is known.
  */
@@ -8,9 +9,9 @@
 
 #include "config/checking.h"
 
-/* Compares the options with `state`: by the device and the inode of the folder, and the name; by
- * their spelling where there is no such folder here. Records mistakes in `checking`; WEIR_ENOMEM.
- */
+/* Compares the options with `state`, and `dead_letters.file`: by device and inode; where there is
+ * no such file, by those of its folder, and its name; by their spelling where there is no such
+ * folder here. Records mistakes in `checking`; WEIR_ENOMEM. */
 int state_files_check(struct checking *checking);
 
 #endif

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <weir/plugin.h>
+#include <weir/settling.h>
+
 #include "host/dead/dead_record.h"
 
 static int write_at(int descriptor, const char *bytes, size_t size, uint64_t offset)
@@ -88,6 +91,9 @@ static int make_ready(struct dead_output *output)
         return errno;
     if (!S_ISREG(about.st_mode))
         return EILSEQ;
+    error = weir_settling_owner_(output->path, &about);
+    if (error != 0)
+        return error;
     if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? EBUSY : errno;
     error = measure(output);
@@ -193,6 +199,8 @@ const char *dead_output_reason(int error, char *text, size_t size)
         return "it is not a file of dead letters";
     case ELOOP:
         return "it is a symbolic link, which another user may have made";
+    case EPERM:
+        return "it belongs to another user, who may read and change it";
     case EEXIST:
         return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
                ", is taken: move both files";

@@ -26,7 +26,8 @@ struct dead_output {
     struct dead_shares shares; /* owned; the caller adds to it what it appends */
 };
 
-/* Opens or makes the file, with mode 0600. Returns 0 or an errno; EILSEQ: it is another file,
+/* Opens or makes the file, with mode 0600. Returns 0 or an errno; EPERM: it belongs neither to this
+ * user, nor to root, nor to the owner of its folder; EILSEQ: it is another file,
  * EBUSY: another process has it, EEXIST: two files of version 1. Owned by the caller. */
 int dead_output_open(const char *path, struct dead_output **out);
 /* NULL is allowed. */

@@ -367,6 +367,27 @@ def test_position_of_another_host_is_not_read():
         check(other.stop() == 0, "the exit code")
 
 
+def test_one_file_under_two_names_is_a_mistake():
+    """State files are compared by device and inode."""
+    two = """
+sources:
+  one: {{use: files.tail, args: {{paths: [a.log], position: "{folder}/one"}}, to: end}}
+  two: {{use: files.lines, args: {{paths: [a.log], position: "{folder}/two"}}, to: end}}
+pools: {{end: {{use: sink.null}}}}
+"""
+    with hosted(two) as host:
+        got = host.run("check", host.file)
+        check(got.returncode == 0, f"two files: {got}")
+        for name in ("one", "two"):
+            open(os.path.join(host.work, name), "wb").close()
+        check(host.run("check", host.file).returncode == 0, "two files that are there")
+        os.unlink(os.path.join(host.work, "two"))
+        os.link(os.path.join(host.work, "one"), os.path.join(host.work, "two"))
+        got = host.run("check", host.file)
+        check(got.returncode == 78 and "is the file of sources.one.args.position" in got.stderr,
+              f"one file: {got}")
+
+
 def test_example_is_valid():
     got = subprocess.run([WEIR, "check", os.path.join(TREE, "examples/commands/follow.yaml")],
                          capture_output=True, text=True, check=False,
@@ -393,6 +414,7 @@ def main():
     test_file_beside_the_position_is_made_anew()
     test_position_of_a_source_that_drains_is_not_read()
     test_position_of_another_host_is_not_read()
+    test_one_file_under_two_names_is_a_mistake()
     test_example_is_valid()
     return report_failures()
 

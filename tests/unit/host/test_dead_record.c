@@ -361,6 +361,25 @@ static struct dead_output *open_output(const char *path)
     return output;
 }
 
+/* Root may give files away; every other user only has files of its own here. */
+static void test_file_of_another_user_is_refused(void)
+{
+    const uid_t other = geteuid() == 0 ? 12345 : geteuid();
+    struct dead_output *output = NULL;
+    struct workspace work;
+    char path[512];
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "dead", path);
+    dead_output_close(open_output(path));
+    CU_ASSERT_EQUAL_FATAL(chown(path, other, (gid_t)-1), 0);
+    CU_ASSERT_EQUAL(dead_output_open(path, &output), geteuid() == 0 ? EPERM : 0);
+    dead_output_close(output);
+    CU_ASSERT_EQUAL_FATAL(chown(work.path, other, (gid_t)-1), 0); /* the folder is that user's */
+    dead_output_close(open_output(path));
+    workspace_finish(&work);
+}
+
 /* promise L9 */
 static void test_incomplete_end_is_cut_off_and_the_next_record_follows(void)
 {
@@ -494,6 +513,7 @@ int main(void)
         { "version 1", test_version_1_is_read_up_to_a_damaged_frame },
         { "a FIFO", test_fifo_is_refused_at_once },
         { "another file", test_other_file_is_refused },
+        { "of another user", test_file_of_another_user_is_refused },
         { "on the disk", test_incomplete_end_is_cut_off_and_the_next_record_follows },
         { "version 1 on the disk", test_file_of_version_1_is_kept_beside_the_new_one },
         { "takes", test_take_of_version_1_is_known },
