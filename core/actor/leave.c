@@ -1,9 +1,12 @@
 #include "actor/leave.h"
 
+#include <sysexits.h>
+
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/callback.h"
 #include "actor/children.h"
+#include "actor/demand.h"
 #include "actor/end.h"
 #include "actor/hand_back.h"
 #include "actor/lease.h"
@@ -12,6 +15,7 @@
 #include "actor/output.h"
 #include "actor/place.h"
 #include "actor/room_queue.h"
+#include "actor/runtime.h"
 
 /* Arms the deadline that came with the order to leave. 0: there is none. */
 static void set_deadline(struct actor *actor, uint64_t due_ns)
@@ -30,14 +34,9 @@ static void discard_queue(struct actor *actor, bool as_removed)
         owner->ops->discard(actor->place, as_removed);
 }
 
-uint64_t leave_time(struct actor *actor, uint64_t now_ns)
+/* The time to leave is over. */
+static void end_time(struct actor *actor)
 {
-    uint64_t due = actor->place ? actor->place->leave_due_ns : 0;
-
-    if (due == 0 || !actor->leaving)
-        return TIMER_NEVER;
-    if (due > now_ns)
-        return due;
     actor->place->leave_due_ns = 0;
     leave_begin(actor, LEAVING_OVER, WEIR_END_SHUTDOWN);
     backlog_reroute(actor);
@@ -48,6 +47,17 @@ uint64_t leave_time(struct actor *actor, uint64_t now_ns)
                          !atomic_load_explicit(&actor->place->is_cut_short, memory_order_relaxed));
     origin_forget_all(actor);
     children_stop(actor);
+}
+
+uint64_t leave_time(struct actor *actor, uint64_t now_ns)
+{
+    uint64_t due = actor->place ? actor->place->leave_due_ns : 0;
+
+    if (due == 0 || !actor->leaving)
+        return TIMER_NEVER;
+    if (due > now_ns)
+        return due;
+    end_time(actor);
     return TIMER_NEVER;
 }
 
@@ -155,6 +165,26 @@ static bool has_to_wait(struct actor *actor)
     return asks_for_time(actor);
 }
 
+/* A worker that takes no message now, or keeps some, and whose pool ends: what it waits for may
+ * never come. Its messages are dead as soon as its `leave` says so. */
+static void give_up(struct actor *actor)
+{
+    const struct owner *owner = place_owner(actor);
+    bool waits = actor->kept.count > 0 || (!backlog_is_empty(actor) && demand_of(actor) == 0);
+
+    if (!waits || actor->leaving == LEAVING_OVER || !owner || !owner->ops->ends ||
+        !(actor->spec->behaviour->flags & WEIR_GIVES_UP) || !owner->ops->ends(actor->place) ||
+        asks_for_time(actor))
+        return;
+    log_event(&actor->runtime->options.log, WEIR_LOG_ERROR, place_subject(actor),
+              "gives up what it waits with", weir_uint("kept", actor->kept.count),
+              weir_str("effect", "its messages are dead"));
+    runtime_raise_exit_status(actor->runtime, EX_TEMPFAIL);
+    /* Relaxed: its own turns read it. It is no misuse to have kept these messages. */
+    atomic_store_explicit(&actor->place->is_cut_short, true, memory_order_relaxed);
+    end_time(actor);
+}
+
 static bool has_work_in_hand(struct actor *actor)
 {
     return actor->kept.count || lease_of(actor) || output_is_waiting(actor) ||
@@ -230,6 +260,7 @@ bool leave_step(struct actor *actor)
     }
     if (actor_state(actor) != ACTOR_OPEN)
         return !children_are_alive(actor) && leave_unopened(actor);
+    give_up(actor);
     answers = has_to_answer(actor); /* first: `leave` may settle kept messages */
     if (answers || !backlog_is_empty(actor) || has_work_in_hand(actor))
         return false;

@@ -68,6 +68,8 @@ struct owner_ops {
     /* The backlog of a leaving actor is empty. False: it has been recalled, or must finish the
      * shared queue unless it `leaves_queue` to others. NULL: true. */
     bool (*may_close)(struct place *place, bool leaves_queue);
+    /* Whether the owner itself ends: nobody takes over what its actors leave. NULL: false. */
+    bool (*ends)(struct place *place);
     /* SIGNAL_RESPEC: fills the new spec, owned by the caller. False: there is none. */
     bool (*take_spec)(struct place *place, struct spec **out_spec);
 

@@ -93,6 +93,11 @@ static bool is_leaving(struct place *place, uint64_t *out_due_ns)
     return leaving;
 }
 
+static bool ends(struct place *place)
+{
+    return flags_is_closing(&pool_of_place(place)->flags);
+}
+
 /* The spec that a reload left for the worker. */
 static bool take_spec(struct place *place, struct spec **out_spec)
 {
@@ -312,6 +317,7 @@ const struct owner_ops pool_owner_ops = {
     .ended = ended,
     .is_leaving = is_leaving,
     .may_close = pool_place_may_close,
+    .ends = ends,
     .take_spec = take_spec,
     .take = pulling_take,
     .awake = pulling_awake,

@@ -48,6 +48,8 @@ struct publisher {
     uint64_t proven_size; /* the largest that the channel has taken, and 1; 0 = none */
     char run[2 * RUN_SIZE + 1];
     uint64_t serial;
+    bool is_leaving;
+    uint64_t went_at; /* when it began to leave, or a server last took pieces since */
 
     uint64_t confirmed;
     uint64_t refusals;
@@ -445,6 +447,36 @@ static void publish_close(struct weir_self *self, void *memory, int reason)
     release(memory);
 }
 
+/* Asking for the length makes a server that is well say something. */
+static void look_while_leaving(struct weir_self *self, void *memory, void *context)
+{
+    ask_length(self, memory, context);
+}
+
+/* True when a server may confirm what is published: it is there, says something, and its queue does
+ * not refuse. */
+static bool is_taken(struct weir_self *self, const struct publisher *state)
+{
+    return session_is_up(&state->session) && !state->session.link.is_blocked && !state->probes &&
+           weir_now_ms(self) - state->session.heard_at < LINK_END_MS;
+}
+
+/* A server that was away for a moment may be back; none is waited for longer. */
+static int publish_leave(struct weir_self *self, void *memory)
+{
+    struct publisher *state = memory;
+    uint64_t now = weir_now_ms(self);
+
+    if (state->free.count == state->settings->window) /* it keeps none */
+        return WEIR_END;
+    if (!state->is_leaving)
+        (void)weir_every(self, LINK_END_MS / 4, look_while_leaving, NULL, NULL);
+    if (!state->is_leaving || is_taken(self, state))
+        state->went_at = now;
+    state->is_leaving = true;
+    return now - state->went_at < LINK_END_MS ? WEIR_WAIT : WEIR_END;
+}
+
 static void publish_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
 {
     const struct publisher *state = memory;
@@ -487,11 +519,12 @@ const struct weir_behaviour amqp_publish = {
     .options = options,
     .settings_size = sizeof(struct amqp_settings),
     .state_size = sizeof(struct publisher),
-    .flags = WEIR_BLOCKING,
+    .flags = WEIR_BLOCKING | WEIR_GIVES_UP,
     .in_hand = WINDOW_MAX,
     .check = publish_check,
     .open = publish_open,
     .handle = publish_handle,
     .close = publish_close,
     .inspect = publish_inspect,
+    .leave = publish_leave,
 };

@@ -410,6 +410,39 @@ def test_end_waits_for_no_server_that_is_stopped(suite):
             suite.engine.server.thaw()
 
 
+def end_without_server(suite, producer):
+    until(lambda: int(producer.items("far#0")["unconfirmed"]) > 0 or
+          int(producer.items("far#0")["queued"]) > 10, "some wait", producer)
+    check(producer.stop() == 75, producer.end_of_log())
+    log = producer.read_log()
+    check('event="gives up what it waits with"' in log and "did not end in time" not in log and
+          "misuses=1" not in log, producer.end_of_log())
+
+
+def test_end_of_a_publisher_waits_for_no_server(suite):
+    suite.engine.extra = ", heartbeat: 60s, new_queue: 0s, timeout: 10m"
+    text = f"""
+sources: {{numbers: {{use: gen.forever, rate: 500/s, to: far}}}}
+pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
+"""
+    server = suite.engine.server
+    frozen = suite.host("frozen", text).start()
+    until(lambda: frozen.number("far#0", "confirmed") > 50, "some are confirmed", frozen)
+    server.freeze()
+    try:
+        end_without_server(suite, frozen)
+    finally:
+        server.thaw()
+    blocked = suite.host("blocked", text).start()
+    until(lambda: blocked.number("far#0", "confirmed") > 50, "some are confirmed", blocked)
+    server.control("set_vm_memory_high_watermark", "absolute", "1")
+    try:
+        until(lambda: blocked.items("far#0")["connection"] == "blocked", "it is told", blocked)
+        end_without_server(suite, blocked)
+    finally:
+        server.control("set_vm_memory_high_watermark", "0.4")
+
+
 TESTS = [
     test_message_that_is_too_large_is_dead_and_the_others_come_once,
     test_message_without_the_right_to_publish_is_dead,
@@ -428,4 +461,5 @@ TESTS = [
     test_queue_that_is_declared_otherwise_meanwhile_is_named_and_not_hammered,
     test_end_waits_for_no_dead_letter_that_is_refused,
     test_end_waits_for_no_server_that_is_stopped,
+    test_end_of_a_publisher_waits_for_no_server,
 ]

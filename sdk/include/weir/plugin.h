@@ -108,6 +108,8 @@ enum weir_behaviour_flags {
     WEIR_ASKING = 1u << 5,    /* a source that sends requests to the pool of its output, and handles
                                * each refusal itself: `produce` is also called while the target has
                                * no room, with a credit of 0. Older hosts ignore this flag */
+    WEIR_GIVES_UP = 1u << 6,  /* a worker whose `leave` decides how long the end of its pool waits
+                               * for messages that it keeps. Older hosts ignore this flag */
 };
 
 /*
@@ -196,6 +198,10 @@ struct weir_behaviour {
      * meanwhile, and all workers of a pool leave at the same time; a `close` that waits holds its
      * thread. `remove.timeout` bounds that time. Not called when the worker fails, restarts or is
      * stopped now: then `close` comes at once.
+     *
+     * With WEIR_GIVES_UP also called, when the whole pool ends, while the worker keeps messages, or
+     * has some and takes none (weir_set_demand 0), since a server is not there. WEIR_END: they are
+     * dead and stored, as at the end of the host's `shutdown_timeout`.
      */
     int (*leave)(struct weir_self *self, void *state);
 };
