@@ -447,7 +447,7 @@ static void publish_close(struct weir_self *self, void *memory, int reason)
     release(memory);
 }
 
-/* Asking for the length makes a server that is well say something. */
+/* The question for the length makes a server that is well say something. */
 static void look_while_leaving(struct weir_self *self, void *memory, void *context)
 {
     ask_length(self, memory, context);
