@@ -40,7 +40,7 @@ bool copies_claim(struct follower *follower, struct followed *copy)
     for (struct followed *file = follower->first; file; file = file->next) {
         if (file->before.offset > 0 && copies_has(copy, &file->before)) {
             file->before.offset = 0;
-            followed_take_aside(copy, file);
+            followed_take_lines(copy, file);
             return true;
         }
     }

@@ -54,7 +54,7 @@ void followed_destroy(struct followed *file)
     if (!file)
         return;
     forget_lines(file);
-    followed_destroy(file->aside);
+    followed_destroy(file->for_copy);
     if (file->descriptor >= 0)
         (void)close(file->descriptor);
     free(file->path);
@@ -111,25 +111,25 @@ static void move_lines(struct followed *from, struct followed *to)
 }
 
 /* The lines of a file that was truncated: its copy may have them. */
-static void put_lines_aside(struct followed *file)
+static void keep_lines_for_copy(struct followed *file)
 {
-    followed_destroy(file->aside);
-    file->aside = file->first ? calloc(1, sizeof *file->aside) : NULL;
-    if (!file->aside) {
+    followed_destroy(file->for_copy);
+    file->for_copy = file->first ? calloc(1, sizeof *file->for_copy) : NULL;
+    if (!file->for_copy) {
         forget_lines(file);
         return;
     }
-    file->aside->descriptor = -1;
-    move_lines(file, file->aside);
+    file->for_copy->descriptor = -1;
+    move_lines(file, file->for_copy);
 }
 
-void followed_take_aside(struct followed *copy, struct followed *file)
+void followed_take_lines(struct followed *copy, struct followed *file)
 {
-    if (!file->aside)
+    if (!file->for_copy)
         return;
-    move_lines(file->aside, copy);
-    followed_destroy(file->aside);
-    file->aside = NULL;
+    move_lines(file->for_copy, copy);
+    followed_destroy(file->for_copy);
+    file->for_copy = NULL;
 }
 
 bool followed_look(struct followed *file)
@@ -142,7 +142,7 @@ bool followed_look(struct followed *file)
     file->changed = about.st_mtim;
     if (file->size >= file->offset && has_its_bytes(file))
         return false;
-    put_lines_aside(file);
+    keep_lines_for_copy(file);
     file->before = (struct bookmark_entry){ .offset = file->offset,
                                             .number = file->number,
                                             .print = file->print };

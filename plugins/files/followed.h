@@ -32,7 +32,7 @@ struct followed {
     struct weir_fingerprint print; /* of what was read, or of the first bytes before that */
     /* When it was truncated; no names. `offset` 0: it was not, or its copy is found. */
     struct bookmark_entry before;
-    struct followed *aside; /* owned: has the lines of then that are not settled; NULL = none */
+    struct followed *for_copy; /* owned: has the lines of then that are not settled; NULL = none */
     struct bookmark_entry
         saved; /* the last position; borrows its names. `is_saved`: there is one */
     bool is_saved;
@@ -81,7 +81,7 @@ const struct bookmark_entry *followed_entry(struct followed *file);
 void followed_add(struct followed *file, struct sent_line *line);
 /* A file that was truncated, and its copy, which has no lines yet: it gets those that are not
  * settled, so that its position stays before them. */
-void followed_take_aside(struct followed *copy, struct followed *file);
+void followed_take_lines(struct followed *copy, struct followed *file);
 /* Takes it out. */
 void followed_remove(struct sent_line *line);
 

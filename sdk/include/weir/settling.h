@@ -416,10 +416,10 @@ static inline int weir_settling_save(const char *path, uint64_t place)
 /* --- a place in a file that may be renamed, replaced or truncated --------------------------- */
 
 /*
- * Reads a place in the open file `descriptor`, and whether it is still the file of that place, under
- * whatever name. Returns 0: go on at `*out_place`, which is 0 without a position; or an errno, as
- * weir_settling_load. ESTALE: it is another file, or has been truncated or written again; then the
- * place is 0. `*out_identity` is for weir_settling_save_file.
+ * Reads a place in the open file `descriptor`, and whether it is still the file of that place,
+ * under whatever name. Returns 0: go on at `*out_place`, which is 0 without a position; or an
+ * errno, as weir_settling_load. ESTALE: it is another file, or has been truncated or written again;
+ * then the place is 0. `*out_identity` is for weir_settling_save_file.
  */
 static inline int weir_settling_load_file(const char *path, int descriptor, uint64_t *out_place,
                                           struct weir_file_identity *out_identity)
