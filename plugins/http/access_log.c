@@ -36,17 +36,18 @@ static void clean(const char *uri, char *out, size_t size)
 
 void access_log_write(const struct server *server, const struct exchange *exchange)
 {
-    char line[LINE_SIZE], uri[URI_SIZE_MAX], when[32];
+    char line[LINE_SIZE], uri[URI_SIZE_MAX], method[20], when[32];
     uint64_t time_ms = weir_now_ms(server->self) - exchange->start_ms;
     int size;
 
     if (server->access_log < 0)
         return;
     write_time(when, sizeof when);
-    clean(exchange->uri, uri, sizeof uri);
+    clean(exchange->uri ? exchange->uri : "-", uri, sizeof uri);
+    clean(exchange->method[0] ? exchange->method : "-", method, sizeof method);
     size = snprintf(line, sizeof line, "%s %s \"%.16s %s\" %u %zu %llu\n", when,
-                    exchange->connection->peer, exchange->method ? exchange->method : "-", uri,
-                    exchange->status ? exchange->status : 499, exchange->answer_size,
+                    exchange->connection->peer, method, uri,
+                    exchange->is_lost ? 499 : exchange->status, exchange->answer_size,
                     (unsigned long long)time_ms);
     if (write(server->access_log, line, (size_t)size) < 0)
         return; /* a full disk stops no request */

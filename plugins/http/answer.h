@@ -1,20 +1,18 @@
 /*
- * answer.h - the answers of a server.
+ * answer.h - the answers of a server: head and body, given to the connection.
  */
 #ifndef ANSWER_H
 #define ANSWER_H
 
 #include "exchange.h"
 
-/* Makes the answer with this status and a line of text, which it copies. 503 gets Retry-After.
- * False: memory is out, and the library closes the connection. */
-bool answer_text(struct exchange *exchange, unsigned status, const char *text);
+/* Answers with this status and a line of text. 503 gets Retry-After. */
+void answer_text(struct exchange *exchange, unsigned status, const char *text);
 
-/* Makes the answer that fits the end of a request. */
-bool answer_reply(struct exchange *exchange, const struct weir_reply *reply);
+/* Answers as it fits the end of a request. */
+void answer_reply(struct exchange *exchange, const struct weir_reply *reply);
 
-/* Makes the answer for a request or message that the pool did not take, with a status of
- * weir_send. */
-bool answer_refusal(struct exchange *exchange, int status);
+/* Answers a request or message that the pool did not take, with a status of weir_send. */
+void answer_refusal(struct exchange *exchange, int status);
 
 #endif

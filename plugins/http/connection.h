@@ -1,55 +1,100 @@
 /*
- * connection.h - the connections of a server, with one deadline each.
+ * connection.h - the connections of a server: bytes in, bytes out, one deadline each.
  *
- *     IDLE --request line--> RECEIVING --whole--> REQUESTING --reply--> ANSWERING --sent--> IDLE
+ *     IDLE --first byte--> RECEIVING --whole--> REQUESTING --reply--> ANSWERING --sent--> IDLE
+ *                                                                         |
+ *                                                                         +--> LINGERING
  *
  * A request that is refused goes from RECEIVING to ANSWERING. The deadline of REQUESTING is the
- * time-out of the request; connection_expire looks after the others.
+ * time-out of the request; connection_expire looks after the others. LINGERING: the server has sent
+ * its last byte and reads until the client ends the connection, so that bytes that come late do not
+ * destroy the answer.
+ *
+ * Sockets are in an edge-triggered set. `is_readable` says that the socket may have bytes, until a
+ * read shows that it has none.
  */
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
+#include <openssl/types.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
 #include "server.h"
+#include "wire/http1_body.h"
+#include "wire/http1_head.h"
 
 enum connection_phase {
     CONNECTION_IDLE = 0,
     CONNECTION_RECEIVING = 1,
     CONNECTION_REQUESTING = 2,
     CONNECTION_ANSWERING = 3,
+    CONNECTION_LINGERING = 4,
+};
+
+/* A request while it is received. */
+struct receipt {
+    struct http1_head head;
+    struct http1_body body;
+    size_t taken; /* bytes of `text` that are read; the head stays in front */
+    size_t size, room;
+    char text[];
 };
 
 struct connection {
     struct connection *previous, *next;
     struct server *server;
-    struct MHD_Connection *handle;
+    SSL *session;              /* owned; NULL: without TLS */
+    struct receipt *receipt;   /* owned; NULL: nothing has come */
     struct exchange *exchange; /* the present request; NULL = none */
-    int descriptor;            /* the library's */
+    char *out;                 /* owned: what the socket did not take at once */
+    size_t out_size, out_sent;
+    int descriptor; /* -1: closed; freed when the pool has answered */
     enum connection_phase phase;
-    bool has_left; /* the client ended the connection, or its sending side */
+    bool is_readable;
+    bool has_input;      /* seen in the socket, though not reported by the set yet */
+    bool hangs_up;       /* the set has reported the end of the input */
+    bool has_left;       /* nobody waits for more bytes of ours */
+    bool closes;         /* behind the present answer */
+    bool watches_output; /* the set reports that the socket takes bytes */
     uint64_t deadline_ms;
     char peer[64]; /* for the access log */
 };
 
-/* MHD_NotifyConnectionCallback: makes and frees a connection. */
-void connection_changed(void *server, struct MHD_Connection *handle, void **context,
-                        enum MHD_ConnectionNotificationCode code);
+/* Takes the socket. */
+void connection_begin(struct server *server, int descriptor, const struct sockaddr *peer);
 
-/* The connection of a handle; NULL: memory was out when it was made. */
-struct connection *connection_of(struct MHD_Connection *handle);
+/* The set has reported these events. */
+void connection_ready(struct connection *connection, uint32_t events);
+
+/* Reads and handles what there is. The connection may be gone then. */
+void connection_work(struct connection *connection);
+
+/* Sends an answer, and enters ANSWERING. Copies what the socket does not take. The caller calls
+ * connection_work next, unless it is called by it. */
+void connection_send(struct connection *connection, const char *head, size_t head_size,
+                     const char *body, size_t body_size);
+
+/* Sends `100 Continue`. */
+void connection_let_continue(struct connection *connection);
 
 /* Enters a phase and sets its deadline. */
 void connection_enter(struct connection *connection, enum connection_phase phase);
 
-/* Ends the connection: the library finds it closed. */
-void connection_cut(struct connection *connection);
+/* Closes the socket. A connection whose request the pool has is freed with its reply. */
+void connection_end(struct connection *connection);
 
-/* Cuts the connections whose deadline is over. */
+/* Ends the connections whose deadline is over. */
 void connection_expire(struct server *server);
 
-/* Closes the idle connection with the earliest deadline, to make room. False: none is idle. */
+/* Closes the idle connection with the earliest deadline, to make room; without one that has sent
+ * nothing, the oldest half request. False: there is none. */
 bool connection_crowd_out(struct server *server);
 
-/* Leaves idle connections `grace_ms` more for a request that is on its way. */
-void connection_shorten_idle(struct server *server, uint64_t grace_ms);
+/* Leaves idle connections and half requests `grace_ms` more. */
+void connection_shorten(struct server *server, uint64_t grace_ms);
+
+/* Frees those that were ended. No connection may be in use. */
+void connection_sweep(struct server *server);
 
 #endif

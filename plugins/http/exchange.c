@@ -11,23 +11,33 @@
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-void *exchange_begin(void *server, const char *uri, struct MHD_Connection *handle)
+/* Path and query; a target without a path has the path `/`. */
+static char *copy_resource(const struct http1_head *head, const char *text)
 {
-    struct connection *connection = connection_of(handle);
-    struct exchange *exchange = connection ? calloc(1, sizeof *exchange) : NULL;
+    const char *resource = text + head->resource.at;
+    size_t size = head->resource.size, slash = size == 0 || resource[0] != '/';
+    char *uri = malloc(slash + size + 1);
 
-    if (!exchange)
+    if (!uri)
         return NULL;
-    exchange->uri = strdup(uri);
-    if (!exchange->uri) {
-        free(exchange);
+    uri[0] = head->is_asterisk ? '*' : '/';
+    memcpy(uri + slash, resource, size);
+    uri[slash + size] = '\0';
+    return uri;
+}
+
+/* NULL: memory is out, and the connection ends. */
+static struct exchange *create(struct connection *connection)
+{
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+
+    if (!exchange) {
+        connection->has_left = true;
         return NULL;
     }
     exchange->connection = connection;
-    exchange->start_ms = weir_now_ms(((struct server *)server)->self);
-    exchange_destroy(connection->exchange);
+    exchange->start_ms = weir_now_ms(connection->server->self);
     connection->exchange = exchange;
-    connection_enter(connection, CONNECTION_RECEIVING);
     return exchange;
 }
 
@@ -39,46 +49,49 @@ static void drop_body(struct exchange *exchange)
     exchange->body_size = exchange->body_room = 0;
 }
 
-void exchange_destroy(struct exchange *exchange)
+void exchange_end(struct exchange *exchange, bool is_sent)
 {
-    if (!exchange)
-        return;
+    exchange->is_lost = exchange->is_lost || !is_sent;
+    access_log_write(exchange->connection->server, exchange);
     drop_body(exchange);
-    if (exchange->response)
-        MHD_destroy_response(exchange->response);
+    exchange->connection->exchange = NULL;
     free(exchange->uri);
     free(exchange);
 }
 
-void exchange_end(void *server, struct MHD_Connection *handle, void **context,
-                  enum MHD_RequestTerminationCode code)
-{
-    struct exchange *exchange = *context;
-    struct connection *connection;
+/* --- answers ---------------------------------------------------------------------------------- */
 
-    (void)handle;
-    if (!exchange)
-        return;
-    if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        exchange->is_lost = true;
-    access_log_write(server, exchange);
-    connection = exchange->connection;
-    connection->exchange = NULL;
-    *context = NULL;
-    exchange_destroy(exchange);
-    connection_enter(connection, CONNECTION_IDLE);
+/* A request that is not read to its end leaves bytes in the socket that are none of the next. */
+static void decide_to_close(struct connection *connection)
+{
+    const struct receipt *receipt = connection->receipt;
+
+    connection->closes = connection->server->is_leaving || connection->closes ||
+                         (receipt && (receipt->head.reading.result != HTTP1_DONE ||
+                                      receipt->body.result != HTTP1_DONE || !receipt->head.keeps));
 }
 
-/* --- the answer of the pool ------------------------------------------------------------------- */
-
-static void resume(struct exchange *exchange)
+static void refuse(struct exchange *exchange, unsigned status, const char *words)
 {
-    struct connection *connection = exchange->connection;
+    decide_to_close(exchange->connection);
+    answer_text(exchange, status, words);
+}
 
-    connection->server->open_requests--;
-    connection_enter(connection, CONNECTION_ANSWERING);
-    exchange->stage = EXCHANGE_READY;
-    MHD_resume_connection(connection->handle);
+void exchange_refuse(struct connection *connection, unsigned status, const char *words)
+{
+    struct exchange *exchange = connection->exchange ? connection->exchange : create(connection);
+
+    if (!exchange)
+        return;
+    connection->server->figures.received++;
+    connection->closes = true;
+    answer_text(exchange, status, words);
+}
+
+static void refuse_by_pool(struct exchange *exchange, int status)
+{
+    decide_to_close(exchange->connection);
+    answer_refusal(exchange, status);
 }
 
 static void answered(struct weir_self *self, void *memory, void *context,
@@ -86,22 +99,27 @@ static void answered(struct weir_self *self, void *memory, void *context,
 {
     struct server *server = memory;
     struct exchange *exchange = context;
+    struct connection *connection = exchange->connection;
 
     server->self = self;
-    if (reply->status == WEIR_ECANCELLED) {
+    server->open_requests--;
+    connection->phase = CONNECTION_ANSWERING;
+    if (connection->descriptor < 0 || reply->status == WEIR_ECANCELLED) {
         exchange->status = 499;
-        connection_cut(exchange->connection);
+        connection_end(connection);
     } else {
-        (void)answer_reply(exchange, reply);
+        decide_to_close(connection);
+        answer_reply(exchange, reply);
+        connection_work(connection);
     }
-    resume(exchange);
-    server_run_soon(server);
 }
 
 void exchange_lose(struct exchange *exchange)
 {
     struct server *server = exchange->connection->server;
 
+    if (exchange->is_lost)
+        return;
     exchange->is_lost = true;
     server->figures.cancelled++;
     (void)weir_cancel(server->self, exchange->reference);
@@ -109,88 +127,62 @@ void exchange_lose(struct exchange *exchange)
 
 void exchange_abandon(struct exchange *exchange)
 {
-    (void)answer_text(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "the server ends");
-    resume(exchange);
+    exchange->connection->server->open_requests--;
+    refuse(exchange, 503, "the server ends");
 }
 
 /* --- the request to the pool ------------------------------------------------------------------ */
 
-static enum MHD_Result queue(struct exchange *exchange)
-{
-    enum MHD_Result queued;
-
-    if (!exchange->response)
-        return MHD_NO; /* the client left, or memory is out */
-    if (exchange->connection->server->is_leaving)
-        (void)MHD_add_response_header(exchange->response, MHD_HTTP_HEADER_CONNECTION, "close");
-    connection_enter(exchange->connection, CONNECTION_ANSWERING);
-    queued = MHD_queue_response(exchange->connection->handle, exchange->status, exchange->response);
-    MHD_destroy_response(exchange->response);
-    exchange->response = NULL;
-    return queued;
-}
-
-static enum MHD_Result refuse(struct exchange *exchange, unsigned status, const char *text)
-{
-    (void)answer_text(exchange, status, text);
-    return queue(exchange);
-}
-
 /* Sends the message without a reply: 202. */
-static enum MHD_Result hand_over(struct server *server, struct exchange *exchange, weir_pid to,
-                                 struct weir_message *message)
+static void hand_over(struct server *server, struct exchange *exchange, weir_pid to,
+                      struct weir_message *message)
 {
     int status = weir_send(server->self, to, message);
 
-    if (status == 0)
-        return refuse(exchange, MHD_HTTP_ACCEPTED, "accepted");
+    if (status == 0) {
+        refuse(exchange, 202, "accepted");
+        return;
+    }
     weir_message_free(server->self, message);
-    (void)answer_refusal(exchange, status);
-    return queue(exchange);
+    refuse_by_pool(exchange, status);
 }
 
-static enum MHD_Result ask(struct server *server, struct exchange *exchange, weir_pid to,
-                           struct weir_message *message)
+static void ask(struct server *server, struct exchange *exchange, weir_pid to,
+                struct weir_message *message)
 {
     int status = weir_request(server->self, to, message, server->settings->timeout, answered,
                               exchange, &exchange->reference);
 
     if (status != 0) {
         weir_message_free(server->self, message);
-        (void)answer_refusal(exchange, status);
-        return queue(exchange);
+        refuse_by_pool(exchange, status);
+        return;
     }
-    exchange->stage = EXCHANGE_REQUESTING;
     server->open_requests++;
     drop_body(exchange);
     connection_enter(exchange->connection, CONNECTION_REQUESTING);
-    MHD_suspend_connection(exchange->connection->handle);
-    if (exchange->connection->has_left)
-        exchange_lose(exchange);
-    return MHD_YES;
 }
 
-/* The request is whole. */
-static enum MHD_Result dispatch(struct server *server, struct exchange *exchange)
+void exchange_dispatch(struct exchange *exchange)
 {
+    struct server *server = exchange->connection->server;
     struct weir_message *message;
     weir_pid to = 0;
     int status;
 
     server->figures.received++;
-    if (exchange->body_refusal)
-        return refuse(exchange, exchange->body_refusal,
-                      question_body_reason(exchange->body_refusal));
     status = question_target(server, exchange->uri, &to);
     if (status != 0) {
-        (void)answer_refusal(exchange, status);
-        return queue(exchange);
+        refuse_by_pool(exchange, status);
+        return;
     }
     message = question_create(server, exchange);
     if (!message)
-        return refuse(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
-    return server->settings->mode == SERVER_ACCEPT ? hand_over(server, exchange, to, message)
-                                                   : ask(server, exchange, to, message);
+        refuse(exchange, 503, "out of memory");
+    else if (server->settings->mode == SERVER_ACCEPT)
+        hand_over(server, exchange, to, message);
+    else
+        ask(server, exchange, to, message);
 }
 
 /* --- receiving -------------------------------------------------------------------------------- */
@@ -215,63 +207,54 @@ static bool grow(struct server *server, struct exchange *exchange, size_t needed
 
 static void refuse_body(struct exchange *exchange, unsigned status)
 {
-    exchange->body_refusal = status;
-    drop_body(exchange);
+    exchange->connection->server->figures.received++;
+    refuse(exchange, status, question_body_reason(status));
 }
 
-static void add(struct server *server, struct exchange *exchange, const char *data, size_t size)
+void exchange_add(struct exchange *exchange, const char *data, size_t size)
 {
-    if (exchange->body_refusal)
-        return;
+    struct server *server = exchange->connection->server;
+
     if (size > server->settings->body_max - exchange->body_size) {
-        refuse_body(exchange, MHD_HTTP_CONTENT_TOO_LARGE);
+        refuse_body(exchange, 413);
         return;
     }
     if (size > exchange->body_room - exchange->body_size &&
         !grow(server, exchange, exchange->body_size + size)) {
-        refuse_body(exchange, MHD_HTTP_SERVICE_UNAVAILABLE);
+        refuse_body(exchange, 503);
         return;
     }
     memcpy(exchange->body + exchange->body_size, data, size);
     exchange->body_size += size;
 }
 
-/* The head of a request is there. */
-static enum MHD_Result begin(struct server *server, struct exchange *exchange, const char *method)
+void exchange_begin(struct connection *connection)
 {
+    struct server *server = connection->server;
+    const struct receipt *receipt = connection->receipt;
+    const struct http1_head *head = &receipt->head;
+    struct exchange *exchange = create(connection);
     const char *reason;
     unsigned status;
 
-    exchange->method = method;
-    exchange->stage = EXCHANGE_BODY;
-    if (question_is_health(server, exchange->uri))
-        return refuse(exchange, MHD_HTTP_OK, "ok");
-    status = question_check(server, exchange, &reason);
-    if (status == 0)
-        return MHD_YES;
-    server->figures.received++;
-    return refuse(exchange, status, reason);
-}
-
-enum MHD_Result exchange_receive(void *context_of_server, struct MHD_Connection *handle,
-                                 const char *url, const char *method, const char *version,
-                                 const char *data, size_t *size, void **context)
-{
-    struct server *server = context_of_server;
-    struct exchange *exchange = *context;
-
-    (void)handle;
-    (void)url;
-    (void)version;
     if (!exchange)
-        return MHD_NO; /* memory was out */
-    if (exchange->stage == EXCHANGE_NEW)
-        return begin(server, exchange, method);
-    if (exchange->stage == EXCHANGE_READY)
-        return queue(exchange);
-    if (*size == 0)
-        return dispatch(server, exchange);
-    add(server, exchange, data, *size);
-    *size = 0;
-    return MHD_YES;
+        return;
+    memcpy(exchange->method, receipt->text + head->method.at, head->method.size);
+    exchange->uri = copy_resource(head, receipt->text);
+    if (!exchange->uri) {
+        connection->has_left = true;
+        return;
+    }
+    if (head->is_asterisk || question_is_health(server, exchange->uri)) {
+        refuse(exchange, 200, "ok");
+        return;
+    }
+    status = question_check(server, exchange, &reason);
+    if (status != 0) {
+        server->figures.received++;
+        refuse(exchange, status, reason);
+    } else if (head->expects_continue && receipt->size == head->size &&
+               receipt->body.result == HTTP1_MORE) {
+        connection_let_continue(connection);
+    }
 }

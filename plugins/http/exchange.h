@@ -1,52 +1,46 @@
 /*
  * exchange.h - one request of a client and its answer.
  *
- * The library owns the exchange from the request line to the last byte of the answer. While the
- * pool has the request, the library's connection is suspended.
+ * The connection owns the exchange from the end of the head to the last byte of the answer. While
+ * the pool has the request, nothing is read from the client.
  */
 #ifndef EXCHANGE_H
 #define EXCHANGE_H
 
 #include "connection.h"
 
-enum exchange_stage {
-    EXCHANGE_NEW = 0,
-    EXCHANGE_BODY = 1,
-    EXCHANGE_REQUESTING = 2,
-    EXCHANGE_READY = 3, /* the answer is there */
-};
-
 struct exchange {
     struct connection *connection;
-    enum exchange_stage stage;
-    const char *method; /* the library's */
-    char *uri;          /* owned; as the client sent it */
-    char *body;         /* owned */
+    char *uri; /* owned; path and query, as the client sent them */
+    char method[HTTP1_METHOD_MAX + 1];
+    char *body; /* owned */
     size_t body_size, body_room;
-    unsigned body_refusal; /* 0, or the status for a body that is read, and not kept */
-    bool is_lost;          /* the client left */
-    uint64_t reference;    /* of the request to the pool */
+    bool is_lost;       /* the client left */
+    uint64_t reference; /* of the request to the pool */
     uint64_t start_ms;
     unsigned status;
-    size_t answer_size;            /* bytes */
-    struct MHD_Response *response; /* owned; NULL = not ready */
+    size_t answer_size; /* bytes of the body of the answer */
 };
 
-/* The library's callbacks: for a request line, for the parts of a request, and for its end. */
-void *exchange_begin(void *server, const char *uri, struct MHD_Connection *handle);
-enum MHD_Result exchange_receive(void *server, struct MHD_Connection *handle, const char *url,
-                                 const char *method, const char *version, const char *data,
-                                 size_t *size, void **context);
-void exchange_end(void *server, struct MHD_Connection *handle, void **context,
-                  enum MHD_RequestTerminationCode code);
+/* The head of a request is there: checks it, and may answer. */
+void exchange_begin(struct connection *connection);
 
-/* The client left: cancels the request. */
+/* Bytes of the body; may answer with a refusal. Borrows. */
+void exchange_add(struct exchange *exchange, const char *data, size_t size);
+
+/* The request is whole: gives it to the pool, or answers. */
+void exchange_dispatch(struct exchange *exchange);
+
+/* Answers with a refusal, behind which the connection ends. There may be no exchange yet. */
+void exchange_refuse(struct connection *connection, unsigned status, const char *words);
+
+/* The client left while the pool has the request: cancels it. */
 void exchange_lose(struct exchange *exchange);
 
 /* Answers with 503 while the pool has the request: the server ends. */
 void exchange_abandon(struct exchange *exchange);
 
-/* Frees it. NULL is legal. */
-void exchange_destroy(struct exchange *exchange);
+/* The answer is sent, or not: writes the access log, and frees the exchange. */
+void exchange_end(struct exchange *exchange, bool is_sent);
 
 #endif

@@ -159,10 +159,13 @@ static int find(const struct address *address)
 /* True when a Unix socket's file is there, and no process listens. */
 static bool is_left_over(const struct address *address)
 {
+    const char *path = ((const struct sockaddr_un *)(const void *)&address->socket)->sun_path;
+    struct stat file;
     int probe;
     bool refused;
 
-    if (address->socket.ss_family != AF_UNIX)
+    /* A connection to a regular file is refused, too. */
+    if (address->socket.ss_family != AF_UNIX || lstat(path, &file) != 0 || !S_ISSOCK(file.st_mode))
         return false;
     probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0)

@@ -1,14 +1,12 @@
 #include "question.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "http.h"
 
-#define METHOD_SIZE_MAX 16u
 #define BEARER "Bearer "
+#define CONTENT_TYPE "content-type"
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
@@ -49,30 +47,30 @@ int question_target(const struct server *server, const char *uri, weir_pid *out_
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-static const char *header(const struct exchange *exchange, const char *name)
+/* The value of the first header with this name; NULL: there is none. */
+static const char *header(const struct exchange *exchange, const char *name, size_t *out_size)
 {
-    return MHD_lookup_connection_value(exchange->connection->handle, MHD_HEADER_KIND, name);
-}
+    const struct receipt *receipt = exchange->connection->receipt;
 
-static bool is_printable(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text <= ' ' || *text == 0x7f)
-            return false;
-    return true;
+    for (uint32_t i = 0; i < receipt->head.field_count; i++) {
+        const struct http1_field *field = &receipt->head.fields[i];
+
+        *out_size = field->value.size;
+        if (http1_is_named(field, receipt->text, name))
+            return receipt->text + field->value.at;
+    }
+    return NULL;
 }
 
 static bool is_method(const char *method)
 {
-    size_t size = strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-");
-
-    return size > 0 && size <= METHOD_SIZE_MAX && method[size] == '\0';
+    return method[strspn(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")] == '\0';
 }
 
 /* Compares all bytes of the given token, so the time does not reveal how many of them are right. */
-static bool is_token(const char *given, const char *token)
+static bool is_token(const char *given, size_t size, const char *token)
 {
-    size_t size = strlen(given), right = strlen(token);
+    size_t right = strlen(token);
     unsigned char differs = size != right;
 
     for (size_t i = 0; i < size; i++)
@@ -83,56 +81,40 @@ static bool is_token(const char *given, const char *token)
 static bool is_allowed(const struct server *server, const struct exchange *exchange)
 {
     const char *value;
+    size_t size, scheme = sizeof BEARER - 1;
 
     if (!server->settings->token)
         return true;
-    value = header(exchange, MHD_HTTP_HEADER_AUTHORIZATION);
-    return value && strncasecmp(value, BEARER, strlen(BEARER)) == 0 &&
-           is_token(value + strlen(BEARER), server->settings->token);
-}
-
-/* The stated length of the body; 0: none is stated, UINT64_MAX: it is not a number. */
-static uint64_t length_of(const struct exchange *exchange)
-{
-    const char *text = header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    char *end;
-    uint64_t length;
-
-    if (!text)
-        return 0;
-    errno = 0;
-    length = strtoull(text, &end, 10);
-    return !isdigit((unsigned char)text[0]) || *end || errno ? UINT64_MAX : length;
+    value = header(exchange, "authorization", &size);
+    return value && size > scheme && strncasecmp(value, BEARER, scheme) == 0 &&
+           is_token(value + scheme, size - scheme, server->settings->token);
 }
 
 const char *question_body_reason(unsigned status)
 {
-    return status == MHD_HTTP_CONTENT_TOO_LARGE ? "the body is too large" : "no room for the body";
+    return status == 413 ? "the body is too large" : "no room for the body";
 }
 
 unsigned question_check(const struct server *server, const struct exchange *exchange,
                         const char **out_reason)
 {
-    if (exchange->uri[0] != '/' || !is_printable(exchange->uri) || !is_method(exchange->method)) {
-        *out_reason = "the request line is not valid";
-        return MHD_HTTP_BAD_REQUEST;
-    }
-    if (header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
-        header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING)) {
-        *out_reason = "both Content-Length and Transfer-Encoding";
-        return MHD_HTTP_BAD_REQUEST;
+    uint64_t length = exchange->connection->receipt->head.length;
+
+    if (!is_method(exchange->method)) {
+        *out_reason = "the method is not supported";
+        return 501;
     }
     if (!is_allowed(server, exchange)) {
         *out_reason = "the token is missing or wrong";
-        return MHD_HTTP_UNAUTHORIZED;
+        return 401;
     }
-    if (length_of(exchange) > server->settings->body_max) {
-        *out_reason = question_body_reason(MHD_HTTP_CONTENT_TOO_LARGE);
-        return MHD_HTTP_CONTENT_TOO_LARGE;
+    if (length > server->settings->body_max) {
+        *out_reason = question_body_reason(413);
+        return 413;
     }
-    if (length_of(exchange) > server->settings->bodies_max - server->body_bytes) {
-        *out_reason = question_body_reason(MHD_HTTP_SERVICE_UNAVAILABLE);
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    if (length > server->settings->bodies_max - server->body_bytes) {
+        *out_reason = question_body_reason(503);
+        return 503;
     }
     return 0;
 }
@@ -152,10 +134,9 @@ static void put(struct text *text, const char *data, size_t size)
     text->size += size;
 }
 
-/* Line ends of a folded header become spaces. */
-static void put_header(struct text *text, const char *name, const char *value)
+static void put_header(struct text *text, const char *name, const char *value, size_t value_size)
 {
-    size_t size = strlen(name), value_size = strlen(value);
+    size_t size = strlen(name);
 
     for (size_t i = 0; i < size; i++) {
         char letter = (char)tolower((unsigned char)name[i]);
@@ -164,7 +145,7 @@ static void put_header(struct text *text, const char *name, const char *value)
     }
     put(text, ": ", 2);
     for (size_t i = 0; i < value_size; i++)
-        put(text, (unsigned char)value[i] < ' ' ? " " : &value[i], 1);
+        put(text, value[i] == '\t' ? " " : &value[i], 1);
     put(text, "\n", 1);
 }
 
@@ -172,18 +153,19 @@ static void put_request(struct text *text, const struct server *server,
                         const struct exchange *exchange)
 {
     const struct weir_list *headers = &server->settings->headers;
-    const char *value = header(exchange, MHD_HTTP_HEADER_CONTENT_TYPE);
+    size_t size;
+    const char *value = header(exchange, CONTENT_TYPE, &size);
 
     put(text, exchange->method, strlen(exchange->method));
     put(text, " ", 1);
     put(text, exchange->uri, strlen(exchange->uri));
     put(text, "\n", 1);
     if (value)
-        put_header(text, MHD_HTTP_HEADER_CONTENT_TYPE, value);
+        put_header(text, CONTENT_TYPE, value, size);
     for (size_t i = 0; i < headers->count; i++)
-        if (strcasecmp(headers->items[i], MHD_HTTP_HEADER_CONTENT_TYPE) != 0 &&
-            (value = header(exchange, headers->items[i])))
-            put_header(text, headers->items[i], value);
+        if (strcasecmp(headers->items[i], CONTENT_TYPE) != 0 &&
+            (value = header(exchange, headers->items[i], &size)))
+            put_header(text, headers->items[i], value, size);
     put(text, "\n", 1);
     put(text, exchange->body, exchange->body_size);
 }

@@ -12,27 +12,29 @@
 #include <unistd.h>
 
 #include "access_log.h"
+#include "connection.h"
 #include "exchange.h"
 #include "http.h"
 #include "listener.h"
 #include "tls.h"
 
-#define ROUNDS_MAX 16u  /* calls of the library in one turn, so that others run, too */
+#define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
 #define ACCEPTS_MAX 64u /* connections accepted in one turn */
-#define HANGUPS_MAX 64
-#define LOOK_MS 250u     /* between two looks at the deadlines */
-#define SCARCE_MS 100u   /* before accepting again, when descriptors or memory are out */
-#define GRACE_MS 500u    /* for a request that is on its way when the source leaves */
-#define FLUSHES_MAX 100u /* rounds in which the answers of a server that ends are sent */
+#define EVENTS_MAX 64
+#define LOOK_MS 250u   /* between two looks at the deadlines */
+#define SCARCE_MS 100u /* before accepting again, when descriptors or memory are out */
+#define GRACE_MS 500u  /* for a request that is on its way when the source leaves */
 
 static void accept_some(struct server *server);
 
-/* --- the library ------------------------------------------------------------------------------ */
+/* --- the set ---------------------------------------------------------------------------------- */
 
 static void enter(struct weir_self *self, struct server *server)
 {
     server->self = self;
 }
+
+static void run(struct server *server);
 
 static void run_again(struct weir_self *self, void *memory, void *context)
 {
@@ -41,7 +43,7 @@ static void run_again(struct weir_self *self, void *memory, void *context)
     (void)context;
     enter(self, server);
     server->has_timer = false;
-    server_run(server);
+    run(server);
 }
 
 static void on_poller(struct weir_self *self, void *memory, void *context, int descriptor,
@@ -54,7 +56,7 @@ static void on_poller(struct weir_self *self, void *memory, void *context, int d
     (void)readiness;
     enter(self, server);
     server->is_polling = false;
-    server_run(server);
+    run(server);
 }
 
 static void run_later(struct server *server, uint64_t delay_ms)
@@ -63,71 +65,29 @@ static void run_later(struct server *server, uint64_t delay_ms)
         server->has_timer = weir_after(server->self, delay_ms, run_again, NULL, NULL) == 0;
 }
 
-static bool is_due(struct server *server)
+static void watch_set(struct server *server)
 {
-    MHD_UNSIGNED_LONG_LONG wait;
-
-    return MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0;
-}
-
-void server_run(struct server *server)
-{
-    uint32_t rounds = 0;
-
-    server->has_answers = false;
-    do
-        (void)MHD_run(server->daemon);
-    while (++rounds < ROUNDS_MAX && is_due(server));
-    if (is_due(server))
-        run_later(server, 0);
     if (!server->is_polling)
         server->is_polling = weir_watch(server->self, server->poller, WEIR_READABLE, on_poller,
                                         NULL, NULL) == 0;
     if (!server->is_polling)
         run_later(server, SCARCE_MS);
-    accept_some(server);
 }
 
-void server_run_soon(struct server *server)
+/* Handles what the set reports. Without the watch, the set is looked at later. */
+static void run(struct server *server)
 {
-    if (server->is_leaving)
-        server_run(server); /* a source that leaves does not produce */
-    else
-        server->has_answers = true;
-}
+    struct epoll_event events[EVENTS_MAX];
+    int count = EVENTS_MAX;
 
-/* --- clients that leave while they wait ------------------------------------------------------- */
-
-static void watch_hangups(struct server *server);
-
-static void on_hangups(struct weir_self *self, void *memory, void *context, int descriptor,
-                       int readiness)
-{
-    struct server *server = memory;
-    struct epoll_event events[HANGUPS_MAX];
-    int count;
-
-    (void)context;
-    (void)readiness;
-    enter(self, server);
-    server->sees_hangups = false;
-    count = epoll_wait(descriptor, events, HANGUPS_MAX, 0);
-    for (int i = 0; i < count; i++) {
-        struct connection *connection = events[i].data.ptr;
-
-        if (!connection->has_left && connection->phase == CONNECTION_REQUESTING)
-            exchange_lose(connection->exchange);
-        connection->has_left = true;
+    for (uint32_t round = 0; round < ROUNDS_MAX && count == EVENTS_MAX; round++) {
+        count = epoll_wait(server->poller, events, EVENTS_MAX, 0);
+        for (int i = 0; i < count; i++)
+            connection_ready(events[i].data.ptr, events[i].events);
+        connection_sweep(server);
     }
-    watch_hangups(server);
-}
-
-/* Without the watch, the next check of the deadlines tries again. */
-static void watch_hangups(struct server *server)
-{
-    if (!server->sees_hangups)
-        server->sees_hangups = weir_watch(server->self, server->hangups, WEIR_READABLE, on_hangups,
-                                          NULL, NULL) == 0;
+    watch_set(server);
+    accept_some(server);
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -142,7 +102,7 @@ static void on_listener(struct weir_self *self, void *memory, void *context, int
     (void)readiness;
     enter(self, server);
     server->is_listening = false;
-    server_run(server);
+    run(server);
 }
 
 /* Waits for the next connection. */
@@ -174,8 +134,7 @@ static bool accept_one(struct server *server)
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
 
     if (client >= 0) {
-        /* The library closes the socket when it cannot take it. */
-        (void)MHD_add_connection(server->daemon, client, (struct sockaddr *)&peer, size);
+        connection_begin(server, client, (struct sockaddr *)&peer);
         return true;
     }
     if (errno == ECONNABORTED || errno == EINTR)
@@ -218,60 +177,6 @@ static void accept_some(struct server *server)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void log_line(void *context, const char *format, va_list arguments)
-{
-    struct server *server = context;
-    char text[256];
-
-    if (!server->self)
-        return;
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    text[strcspn(text, "\n")] = '\0';
-    weir_log(server->self, WEIR_LOG_DEBUG, "libmicrohttpd", weir_str("text", text));
-}
-
-/* The library leaves the URI as it is. */
-static size_t keep_escapes(void *context, struct MHD_Connection *handle, char *text)
-{
-    (void)context;
-    (void)handle;
-    return strlen(text);
-}
-
-static int start_library(struct weir_self *self, struct server *server)
-{
-    const struct server_settings *settings = server->settings;
-    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-                     MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
-    struct tls tls = { 0 };
-    struct MHD_OptionItem end = { MHD_OPTION_END, 0, NULL };
-    struct MHD_OptionItem files[3] = { end, end, end };
-    const union MHD_DaemonInfo *info;
-
-    if (settings->certificate) {
-        if (!tls_read(self, settings, &tls))
-            return WEIR_EINVALID;
-        files[0] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0, tls.certificate };
-        files[1] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0, tls.key };
-    }
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_receive, server, MHD_OPTION_EXTERNAL_LOGGER, log_line,
-        server, MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server, MHD_OPTION_NOTIFY_COMPLETED,
-        exchange_end, server, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, server,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)settings->connections + 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)settings->header_max, MHD_OPTION_ARRAY, files, MHD_OPTION_END);
-    tls_clear(&tls);
-    info = server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
-    if (!info) {
-        weir_reason(self, "the HTTP library does not start%s",
-                    settings->certificate ? ": is the certificate valid for the key?" : "");
-        return WEIR_EINVALID;
-    }
-    server->poller = info->epoll_fd;
-    return 0;
-}
-
 static int open_listener(struct weir_self *self, struct server *server)
 {
     struct address address;
@@ -305,10 +210,9 @@ static void close_one(int descriptor)
 
 static void release(struct server *server)
 {
-    if (server->daemon)
-        MHD_stop_daemon(server->daemon);
+    tls_destroy(server->tls);
     close_one(server->listener);
-    close_one(server->hangups);
+    close_one(server->poller);
     close_one(server->access_log);
 }
 
@@ -328,14 +232,15 @@ static int server_open(struct weir_self *self, const void *settings, void *memor
     server->self = self;
     server->settings = settings;
     server->listener = server->access_log = -1;
-    server->hangups = epoll_create1(EPOLL_CLOEXEC);
-    status = server->hangups < 0 ? WEIR_ENOMEM : make_tags(self, server);
+    server->poller = epoll_create1(EPOLL_CLOEXEC);
+    status = server->poller < 0 ? WEIR_ENOMEM : make_tags(self, server);
     if (status == 0)
         status = open_log(self, server);
     if (status == 0)
         status = open_listener(self, server);
-    if (status == 0)
-        status = start_library(self, server);
+    if (status == 0 && server->settings->certificate &&
+        !(server->tls = tls_create(self, server->settings)))
+        status = WEIR_EINVALID;
     if (status != 0)
         release(server);
     return status;
@@ -350,9 +255,9 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
     (void)context;
     enter(self, server);
     connection_expire(server);
-    watch_hangups(server);
+    connection_sweep(server);
     weir_progress(self, "requests", server->figures.received, 0);
-    server_run(server);
+    run(server);
 }
 
 /* Two sources of one host would share the socket of one address. The name is free when the source
@@ -375,18 +280,17 @@ static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
 
     (void)credit;
     enter(self, server);
-    if (server->has_answers)
-        server_run(server);
-    if (server->is_started)
+    if (server->is_started) {
+        run(server); /* behind the replies of a turn */
         return WEIR_WAIT;
+    }
     status = claim_address(self, server->settings);
     if (status != 0)
         return status;
     if (weir_every(self, LOOK_MS, look_at_deadlines, NULL, NULL) != 0)
         return WEIR_ENOMEM;
     server->is_started = true;
-    watch_hangups(server);
-    server_run(server);
+    run(server);
     weir_log(self, WEIR_LOG_INFO, "listening", weir_str("at", server->settings->listen));
     return WEIR_WAIT;
 }
@@ -398,8 +302,8 @@ static int server_leave(struct weir_self *self, void *memory)
     enter(self, server);
     if (!server->is_leaving) {
         server->is_leaving = true;
-        connection_shorten_idle(server, GRACE_MS);
-        server_run(server);
+        connection_shorten(server, GRACE_MS);
+        run(server);
     }
     return server->is_started && server->connection_count > 0 ? WEIR_WAIT : WEIR_END;
 }
@@ -420,16 +324,16 @@ static void server_reopen(struct weir_self *self, void *memory)
 }
 
 /* The requests that the pool still has: the host does not wait for them any more. */
-static void abandon_all(struct server *server)
+static void end_all(struct server *server)
 {
-    for (struct connection *c = server->first; c; c = c->next)
-        if (c->phase == CONNECTION_REQUESTING)
+    for (struct connection *c = server->first, *next; c; c = next) {
+        next = c->next;
+        if (c->phase == CONNECTION_REQUESTING && c->descriptor >= 0)
             exchange_abandon(c->exchange);
-    for (uint32_t i = 0; i < FLUSHES_MAX && server->connection_count > 0; i++) {
-        (void)MHD_run(server->daemon);
-        if (!is_due(server))
-            return;
+        c->phase = CONNECTION_LINGERING;
+        connection_end(c);
     }
+    connection_sweep(server);
 }
 
 static void server_close(struct weir_self *self, void *memory, int reason)
@@ -439,7 +343,7 @@ static void server_close(struct weir_self *self, void *memory, int reason)
     (void)reason;
     enter(self, server);
     server->is_leaving = true;
-    abandon_all(server);
+    end_all(server);
     release(server);
 }
 
@@ -511,15 +415,17 @@ static const struct weir_option options[] = {
     WEIR_OPTION_DURATION(struct server_settings, retry_after, .fallback = "1s", .min = 1,
                          .max = MINUTES(1440), .help = "Retry-After of a 503, in whole seconds"),
     WEIR_OPTION_DURATION(struct server_settings, idle, .fallback = "15s", .min = 1,
-                         .max = MINUTES(60), .help = "until a connection has a request line"),
+                         .max = MINUTES(60),
+                         .help = "until a connection has sent a byte of a request"),
     WEIR_OPTION_DURATION(struct server_settings, receive, .fallback = "30s", .min = 1,
-                         .max = MINUTES(1440), .help = "from the request line to the whole body"),
+                         .max = MINUTES(1440),
+                         .help = "from the first byte of a request to the last"),
     WEIR_OPTION_DURATION(struct server_settings, send, .fallback = "30s", .min = 1,
                          .max = MINUTES(1440), .help = "until the client has taken the answer"),
     WEIR_OPTION_U32(struct server_settings, connections, .fallback = "1000", .min = 1,
                     .max = 1000000, .help = "more connections wait to be accepted"),
     WEIR_OPTION_SIZE(struct server_settings, header_max, .fallback = "32KiB", .min = 1024,
-                     .max = MIB(16), .help = "memory of a connection, for the headers"),
+                     .max = MIB(16), .help = "of the headers of a request, with its first line"),
     WEIR_OPTION_SIZE(struct server_settings, body_max, .fallback = "1MiB", .max = MIB(1024),
                      .help = "a larger body gets 413"),
     WEIR_OPTION_SIZE(struct server_settings, bodies_max, .fallback = "64MiB", .min = 4096,

@@ -1,16 +1,18 @@
 /*
  * server.h - the state of a source http.server, and its options.
  *
- * One actor runs the whole server, so nothing here needs a lock. libmicrohttpd has no thread: its
- * epoll descriptor is watched, and the actor calls the library when a socket is ready.
+ * One actor runs the whole server, so nothing here needs a lock. The sockets are in an epoll set,
+ * which is watched; the actor works when one is ready.
  */
 #ifndef SERVER_H
 #define SERVER_H
 
-#include <microhttpd.h>
+#include <openssl/types.h>
+#include <time.h>
 #include <weir/plugin.h>
 
 #define SERVER_OUTPUT 0u
+#define SERVER_HEAD_MAX ((size_t)32 * 1024) /* of an answer */
 
 enum server_mode { SERVER_REPLY = 0, SERVER_ACCEPT = 1 };
 enum server_pass { SERVER_PASS_REQUEST = 0, SERVER_PASS_BODY = 1 };
@@ -43,29 +45,26 @@ struct server {
     struct weir_self *self; /* of the present callback */
     const struct server_settings *settings;
     const struct weir_tag *request_tag, *body_tag, *response_tag;
-    struct MHD_Daemon *daemon;
+    SSL_CTX *tls; /* owned; NULL = without */
     int listener; /* owned; -1 = none */
-    int poller;   /* the library's epoll descriptor */
-    int hangups;  /* owned: an epoll descriptor that reports clients that leave while they wait */
+    int poller;   /* owned: the set of the sockets of all connections */
     int access_log;
     struct connection *first; /* all connections */
+    struct connection *ended; /* freed at the end of the turn */
     uint32_t connection_count;
     uint32_t open_requests; /* requests without an answer yet */
     uint64_t body_bytes;    /* of all requests */
     bool is_started;
     /* Which descriptors are watched. To watch one again would make the kernel walk through all
      * sockets in it. */
-    bool is_listening, is_polling, sees_hangups;
-    bool has_answers; /* for the library; `produce` sends all that came in one turn */
-    bool has_timer;   /* that calls the library again */
+    bool is_listening, is_polling;
+    bool has_timer; /* that runs the server again */
     bool is_leaving;
     struct server_figures figures;
+    time_t date_of;
+    char date[32];              /* the header, of the second `date_of` */
+    char head[SERVER_HEAD_MAX]; /* of an answer, while it is written */
 };
-
-/* Lets the library work, then waits for its sockets, and accepts when there is room again. */
-void server_run(struct server *server);
-/* The same, once after all replies that have come. */
-void server_run_soon(struct server *server);
 
 extern const struct weir_behaviour http_server;
 

@@ -1,56 +1,115 @@
 #include "tls.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
-#define FILE_SIZE_MAX ((size_t)1024 * 1024) /* a chain of certificates has some kB */
-
-static char *read_text(const char *path)
+/* The reason of the last error of the library. */
+static void give_reason(struct weir_self *self, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = file ? calloc(1, FILE_SIZE_MAX + 1) : NULL;
+    char text[256];
+    unsigned long error = ERR_peek_last_error();
 
-    if (text && fread(text, 1, FILE_SIZE_MAX, file) == 0) {
-        errno = ferror(file) ? errno : ENODATA;
-        free(text);
-        text = NULL;
+    ERR_error_string_n(error, text, sizeof text);
+    weir_reason(self, "%s: %s", path, error ? ERR_reason_error_string(error) : text);
+    ERR_clear_error();
+}
+
+static bool load(struct weir_self *self, SSL_CTX *context, const struct server_settings *settings)
+{
+    if (SSL_CTX_use_certificate_chain_file(context, settings->certificate) != 1) {
+        give_reason(self, settings->certificate);
+        return false;
     }
-    if (file)
-        (void)fclose(file);
-    return text;
+    if (SSL_CTX_use_PrivateKey_file(context, settings->key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(context) != 1) {
+        give_reason(self, settings->key);
+        return false;
+    }
+    return true;
 }
 
-static bool read_one(struct weir_self *self, const char *path, char **out)
+SSL_CTX *tls_create(struct weir_self *self, const struct server_settings *settings)
 {
-    char text[128];
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
 
-    *out = read_text(path);
-    if (!*out)
-        weir_reason(self, "%s: %s", path, strerror_r(errno, text, sizeof text));
-    return *out != NULL;
+    ERR_clear_error();
+    if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
+        give_reason(self, "TLS");
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    (void)SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                        SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                        SSL_MODE_RELEASE_BUFFERS);
+    (void)SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    if (!load(self, context, settings)) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
 }
 
-bool tls_read(struct weir_self *self, const struct server_settings *settings, struct tls *out)
+void tls_destroy(SSL_CTX *context)
 {
-    if (read_one(self, settings->certificate, &out->certificate) &&
-        read_one(self, settings->key, &out->key))
-        return true;
-    tls_clear(out);
-    return false;
+    SSL_CTX_free(context);
 }
 
-static void clear(char *text)
+SSL *tls_begin(SSL_CTX *context, int descriptor)
 {
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
+    SSL *session = SSL_new(context);
+
+    if (session && SSL_set_fd(session, descriptor) == 1) {
+        SSL_set_accept_state(session);
+        return session;
+    }
+    SSL_free(session);
+    return NULL;
 }
 
-void tls_clear(struct tls *tls)
+void tls_end(SSL *session)
 {
-    clear(tls->certificate);
-    clear(tls->key);
-    *tls = (struct tls){ 0 };
+    if (session && SSL_is_init_finished(session))
+        (void)SSL_shutdown(session);
+    ERR_clear_error();
+    SSL_free(session);
+}
+
+/* -1 with errno for the result of a call that moved no bytes; 0: the end. */
+static ssize_t fail(SSL *session, int result, bool *out_wants_write)
+{
+    int error = SSL_get_error(session, result);
+
+    ERR_clear_error();
+    *out_wants_write = error == SSL_ERROR_WANT_WRITE;
+    if (error == SSL_ERROR_ZERO_RETURN)
+        return 0;
+    errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? EAGAIN : ECONNRESET;
+    return -1;
+}
+
+static int bounded(size_t size)
+{
+    return size < INT_MAX ? (int)size : INT_MAX;
+}
+
+ssize_t tls_read(SSL *session, void *bytes, size_t size, bool *out_wants_write)
+{
+    int got = SSL_read(session, bytes, bounded(size));
+
+    *out_wants_write = false;
+    return got > 0 ? got : fail(session, got, out_wants_write);
+}
+
+ssize_t tls_write(SSL *session, const void *bytes, size_t size)
+{
+    bool wants_write;
+    int put = SSL_write(session, bytes, bounded(size));
+    ssize_t result = put > 0 ? put : fail(session, put, &wants_write);
+
+    if (result != 0)
+        return result;
+    errno = EPIPE;
+    return -1;
 }

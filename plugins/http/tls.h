@@ -1,19 +1,27 @@
 /*
- * tls.h - the files of a certificate.
+ * tls.h - TLS of a server, by OpenSSL: the certificate, and one session for each connection.
  */
 #ifndef TLS_H
 #define TLS_H
 
+#include <openssl/types.h>
+#include <sys/types.h>
+
 #include "server.h"
 
-struct tls {
-    char *certificate, *key; /* owned; PEM texts */
-};
+/* Reads the certificate and the key: TLS 1.2 at least. Returns owned; NULL: the reason is set. */
+SSL_CTX *tls_create(struct weir_self *self, const struct server_settings *settings);
+/* NULL is legal. */
+void tls_destroy(SSL_CTX *context);
 
-/* Reads both files. False: one cannot be read; the reason is set, and `out` is empty. */
-bool tls_read(struct weir_self *self, const struct server_settings *settings, struct tls *out);
+/* A session over a socket, which stays the caller's. Returns owned; NULL: memory is out. */
+SSL *tls_begin(SSL_CTX *context, int descriptor);
+/* Tells the client that no more comes, and frees the session. NULL is legal. */
+void tls_end(SSL *session);
 
-/* Overwrites and frees the texts. */
-void tls_clear(struct tls *tls);
+/* As recv and send. -1 with EAGAIN: nothing now; `*out_wants_write` is set when the session must
+ * write first. */
+ssize_t tls_read(SSL *session, void *bytes, size_t size, bool *out_wants_write);
+ssize_t tls_write(SSL *session, const void *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Goal:   a request of HTTP/1.1 is read in one way: whatever its bytes, and however they are cut, it
+ * Goal:   a request of HTTP/1.1 is read in one way: whatever its bytes and its cuts, it
  *         is accepted with the same parts, or refused, as a second reader says.
  * Method: the first byte of an input is the size of the pieces, and the rest is the request.
  */

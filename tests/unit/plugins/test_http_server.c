@@ -5,6 +5,7 @@
  *         in a folder of its own. The test polls until a condition holds.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -229,7 +230,7 @@ static void test_client_that_leaves_after_its_answer_cancels_nothing(void)
 static void test_half_request_expires(void)
 {
     struct weir_kit *kit = serve("idle: 10s\nreceive: 2s");
-    int client = client_of("POST /p HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
+    int client = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\nabc");
 
     while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
         run(kit);
@@ -324,6 +325,176 @@ static void test_source_that_must_end_answers_503(void)
     finish(kit);
 }
 
+/* All that comes until it has this text, or the server closes; static. */
+static const char *hear(struct weir_kit *kit, int client, const char *end)
+{
+    static char text[8192];
+    size_t size = 0;
+
+    text[0] = '\0';
+    while (!strstr(text, end)) {
+        ssize_t got = recv(client, text + size, sizeof text - 1 - size, MSG_DONTWAIT);
+
+        if (got == 0)
+            break;
+        size += got > 0 ? (size_t)got : 0;
+        text[size] = '\0';
+        run(kit);
+    }
+    return text;
+}
+
+static void test_head_options_and_continue_work(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of("HEAD / HTTP/1.1\r\nHost: weir\r\n\r\n");
+    const char *answer;
+
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    answer = hear(kit, client, "\r\n\r\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nContent-Length: 3\r\n"));
+    CU_ASSERT_PTR_NULL(strstr(answer, "yes"));
+    CU_ASSERT_TRUE(send(client, "OPTIONS * HTTP/1.1\r\nHost: weir\r\n\r\n", 35, 0) == 35);
+    CU_ASSERT_TRUE(begins(hear(kit, client, "ok\n"), "HTTP/1.1 200 OK\r\n"));
+    (void)close(client);
+    client = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nExpect: 100-continue\r\n"
+                       "Content-Length: 3\r\n\r\n");
+    CU_ASSERT_STRING_EQUAL(hear(kit, client, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    CU_ASSERT_EQUAL(send(client, "abc", 3, 0), 3);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, client), "\r\n\r\nyes"));
+    finish(kit);
+}
+
+static void test_pipelined_requests_are_answered_in_order(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of(POST GET);
+
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "one", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hear(kit, client, "one"), "HTTP/1.1 200 OK\r\n"));
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, 0, "any/1", "two", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hear(kit, client, "two"), "HTTP/1.1 200 OK\r\n"));
+    (void)close(client);
+    finish(kit);
+}
+
+/* The server has not read the second request when it needs a place. */
+static void test_request_in_the_socket_keeps_its_place(void)
+{
+    struct weir_kit *kit = serve("connections: 1");
+    int client = client_of(GET), other;
+
+    answer_and_keep(kit, client, 1);
+    CU_ASSERT_EQUAL(send(client, GET, strlen(GET), 0), (ssize_t)strlen(GET));
+    other = client_of(GET);
+    weir_kit_advance(kit, 300); /* looks for a place */
+    answer_and_keep(kit, client, 2);
+    (void)close(client);
+    answer_and_keep(kit, other, 3);
+    (void)close(other);
+    finish(kit);
+}
+
+/* Its answer is not destroyed, and others are served. */
+static void test_client_that_sends_on_behind_a_refusal_is_read(void)
+{
+    static char much[200000];
+    struct weir_kit *kit = serve("");
+    int client = client_of("nonsense\r\n\r\n"), other;
+    size_t put = 0;
+    ssize_t got;
+
+    memset(much, 'x', sizeof much);
+    while (put < 3000000) {
+        got = send(client, much, sizeof much, MSG_NOSIGNAL | MSG_DONTWAIT);
+        put += got > 0 ? (size_t)got : 0;
+        run(kit);
+    }
+    other = client_of(GET);
+    answer_and_keep(kit, other, 1);
+    (void)close(other);
+    (void)shutdown(client, SHUT_WR);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 400 "));
+    finish(kit);
+}
+
+/* Half a request has no right to its place. */
+static void test_half_request_gives_up_its_place(void)
+{
+    struct weir_kit *kit = serve("connections: 1");
+    int half = client_of("POST /p HTTP/1.1\r\n"), other;
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        run(kit);
+    other = client_of(GET);
+    while (weir_kit_sent_count(kit) == 0) {
+        run(kit);
+        weir_kit_advance(kit, 1);
+    }
+    CU_ASSERT_STRING_EQUAL(answer_for(kit, half), "");
+    answer_and_keep(kit, other, 1);
+    (void)close(other);
+    finish(kit);
+}
+
+/* Its deadline of 30 s becomes half a second. */
+static void test_half_request_does_not_hold_up_the_end(void)
+{
+    struct weir_kit *kit = serve("");
+    int client = client_of("POST /p HTTP/1.1\r\n");
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        run(kit);
+    run(kit);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_END);
+    (void)close(client);
+    finish(kit);
+}
+
+static void test_wrong_headers_of_a_reply_are_left_out(void)
+{
+    static const char reply[] = "200\nX-A: b\nKeep-Alive: 1\nbad header: c\nX-B: d\x01\n\nyes";
+    struct weir_kit *kit = serve("");
+    int client = client_of(GET);
+    char *large = calloc(1, 40000);
+    const char *answer;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
+                                    sizeof reply - 1),
+                    0);
+    answer = answer_for(kit, client);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nX-A: b\r\n"));
+    CU_ASSERT_PTR_NULL(strstr(answer, "Keep-Alive"));
+    CU_ASSERT_PTR_NULL(strstr(answer, "bad"));
+    CU_ASSERT_PTR_NULL(strstr(answer, "X-B"));
+    memset(large, 'x', 39999);
+    memcpy(large, "200\nX-A: ", 9);
+    memcpy(large + 39990, "\n\nyes", 5);
+    client = client_of(GET);
+    CU_ASSERT_EQUAL(
+        weir_kit_answer(kit, sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, large, 39995), 0);
+    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 500 "));
+    free(large);
+    finish(kit);
+}
+
+static void test_regular_file_is_no_address(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "server");
+    const char *file;
+
+    scratch_init(&scratch);
+    file = scratch_write(&scratch, "file", "mine");
+    CU_ASSERT_EQUAL(weir_kit_open_format(kit, "listen: \"unix:%s\"", file), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(access(file, F_OK), 0);
+    finish(kit);
+}
+
 static void test_wrong_addresses_are_refused(void)
 {
     static const char *const good[] = { "127.0.0.1:80", "[::1]:8080", "*:65535", "unix:/run/x" };
@@ -384,6 +555,14 @@ int main(void)
         { "at the limit", test_idle_connection_at_the_limit_stays_until_another_one_waits },
         { "leaving", test_source_that_leaves_answers_first },
         { "closed", test_source_that_must_end_answers_503 },
+        { "methods", test_head_options_and_continue_work },
+        { "pipelined", test_pipelined_requests_are_answered_in_order },
+        { "kept place", test_request_in_the_socket_keeps_its_place },
+        { "sends on", test_client_that_sends_on_behind_a_refusal_is_read },
+        { "half place", test_half_request_gives_up_its_place },
+        { "half end", test_half_request_does_not_hold_up_the_end },
+        { "headers", test_wrong_headers_of_a_reply_are_left_out },
+        { "file", test_regular_file_is_no_address },
         { "addresses", test_wrong_addresses_are_refused },
         { "shared", test_second_descriptor_shares_the_socket },
         { "options", test_wrong_options_are_reported },
