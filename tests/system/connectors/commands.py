@@ -174,4 +174,4 @@ def test_last_line_of_a_traceback_is_in_the_log():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    run_tests(globals())

@@ -12,7 +12,6 @@ import pty
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import termios
 
@@ -140,4 +139,4 @@ def test_socket_for_process_1_is_for_the_host():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    run_tests(globals())

@@ -13,7 +13,6 @@ import os
 import socket
 import ssl
 import subprocess
-import sys
 import tempfile
 import threading
 
@@ -386,4 +385,4 @@ def test_proxy_of_the_environment_is_ignored():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    run_tests(globals())

@@ -16,7 +16,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import tempfile
 import threading
 
@@ -504,4 +503,4 @@ def test_example_counts_words():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    run_tests(globals())

@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
 from control import PLUGINS, TREE, WEIR, Host, check, run_tests, running, until
@@ -194,4 +193,4 @@ def test_renamed_file_is_opened_again_after_usr1():
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    run_tests(globals())

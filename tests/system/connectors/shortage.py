@@ -57,7 +57,7 @@ def check_done(host, pool, count):
     """The host ends by itself, and has finished `count` messages of the pool."""
     code = host.process.wait()
     log = host.read_log().decode()
-    done = re.search(rf"{pool}\D.*\bdone=(\d+)", log)
+    done = re.search(rf'component={pool} event="ledger".*\bdone=(\d+)', log)
     check(code == 0, f"exit code {code}: {log[-2000:]}")
     check(done and int(done.group(1)) == count, f"{done} of {count}: {log[-2000:]}")
 
