@@ -31,6 +31,7 @@ void runtime_figures(struct runtime *runtime, struct runtime_figures *out)
         .memory_limit = memory_limit(runtime->memory),
         .memory = atomic_load_explicit(&runtime->memory->taken, memory_order_relaxed),
         .memory_refused = atomic_load_explicit(&runtime->memory->refused, memory_order_relaxed),
+        .descriptors = descriptors_taken(&runtime->descriptors),
         .opens_apart = atomic_load_explicit(&runtime->opens_apart, memory_order_relaxed),
         .exit_status = runtime_exit_status(runtime),
         .escalated = runtime_has_escalated(runtime),

@@ -1,6 +1,7 @@
 #include "host_table.h"
 
 #include "actor/demand.h"
+#include "actor/descriptor_share.h"
 #include "actor/host_calls.h"
 #include "actor/host_table_children.h"
 #include "actor/host_table_events.h"
@@ -79,6 +80,7 @@ const struct weir_host host_table = {
     .stop = host_stop,
     .parent = host_parent,
     .set_demand = host_set_demand,
+    .set_descriptors = host_set_descriptors,
     .task = host_task,
     .take = host_take,
     .lease_send = host_lease_send,

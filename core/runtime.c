@@ -50,6 +50,7 @@ int runtime_create(const struct runtime_options *options, struct runtime **out)
     groups_init(&runtime->groups);
     storing_init(&runtime->storing);
     polls_init(&runtime->polls);
+    descriptors_init(&runtime->descriptors, options->descriptors);
     runtime_init_entries(runtime);
     *out = runtime;
     return 0;
@@ -327,6 +328,7 @@ void runtime_destroy(struct runtime *runtime)
     for (uint32_t i = 0; i < runtime->dispatcher_count; i++)
         dispatcher_destroy(runtime->dispatchers[i]);
     runtime_finish_entries(runtime);
+    descriptors_finish(&runtime->descriptors);
     reclaim_finish(&runtime->reclaim);
     slots_finish(&runtime->slots);
     events_finish(&runtime->events);

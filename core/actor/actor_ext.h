@@ -89,7 +89,9 @@ struct actor_ext {
     struct table monitors; /* the monitors that this actor holds */
     uint64_t next_monitor;
 
-    struct table watched; /* descriptors */
+    struct table watched;       /* descriptors */
+    uint32_t descriptors;       /* the share of the incarnation; descriptor_share.h */
+    const void *descriptors_of; /* the one that it counts for; an address alone */
     bool has_names;
     struct port *port; /* of this incarnation, counted; NULL until weir_port */
     bool has_events;   /* it has events or subscriptions */

@@ -9,6 +9,7 @@
 #include "actor/callback.h"
 #include "actor/children.h"
 #include "actor/demand.h"
+#include "actor/descriptor_share.h"
 #include "actor/events.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
@@ -50,6 +51,7 @@ static void end_ext(struct actor *actor)
     request_drop_all(actor);
     alarm_end_all(actor);
     watched_end_all(actor);
+    descriptor_share_end(actor);
     link_withdraw_monitors(actor);
     if (ext->has_names)
         names_remove_claims(&actor->runtime->names, actor_pid(actor), &actor->executor->reader);

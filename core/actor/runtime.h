@@ -11,6 +11,7 @@
 #ifndef ACTOR_RUNTIME_H
 #define ACTOR_RUNTIME_H
 
+#include "actor/descriptors.h"
 #include "actor/event.h"
 #include "actor/given_up.h"
 #include "actor/names.h"
@@ -54,6 +55,7 @@ struct runtime {
     alignas(64) struct groups groups;
     struct storing storing; /* messages whose dead letters are being stored */
     struct polls polls;
+    struct descriptors descriptors;
 
     /* Written seldom, read by all threads, also for each message or actor. */
 

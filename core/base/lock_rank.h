@@ -46,6 +46,7 @@
     X(TOKENS,       "the tokens of a rate") \
     X(STORING,      "the dead messages that are stored") \
     X(DEAD_LETTERS, "the dead letters") \
+    X(DESCRIPTORS,  "the shares of descriptors") \
     X(POLLS,        "the watched descriptors") \
     X(DISPATCHER,   "a dispatcher") \
     X(TIMERS,       "the timers") \

@@ -59,6 +59,7 @@ struct runtime_options {
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
     uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
+    uint32_t descriptors;                            /* for shares of actors; 0 = any number */
     struct poller poller;        /* `begin` NULL: descriptors cannot be watched */
     void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
     void *stir_context;
@@ -140,6 +141,7 @@ struct runtime_figures {
     uint64_t memory_limit; /* 0 = none, and nothing is counted */
     uint64_t memory;       /* of these, bytes that messages take */
     uint64_t memory_refused;
+    uint32_t descriptors; /* that actors have asked for, and have: weir_set_descriptors */
     uint32_t opens_apart; /* opens under way on an opener: see pool_options */
     int exit_status;      /* the largest that an actor asked the program to exit with */
     bool escalated;       /* a pool at the top that says `then: escalate` has failed too often */

@@ -51,6 +51,7 @@ static int make_runtime(struct host *host, uint64_t memory)
         .thread_start = exit_guard_thread_start,
         .thread_end = exit_guard_thread_end,
         .memory = memory,
+        .descriptors = reserve_rest(),
         .stir = running_wake,
         .stir_context = host,
     };

@@ -178,14 +178,17 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
 /* A plugin may use all descriptors that the host does not keep for itself. */
 static void look_at_descriptors(struct host *host, uint64_t now_ms)
 {
+    struct runtime_figures figures;
     bool is_short;
 
     if (now_ms - host->descriptors_ms < DESCRIPTORS_MS)
         return;
     host->descriptors_ms = now_ms;
     is_short = !reserve_refill(&host->reserve) || reserve_rest() <= 1;
+    runtime_figures(host->runtime, &figures);
     if (is_short && !host->is_short)
         log_event(logger_sink(host->logger), WEIR_LOG_WARNING, "host", "descriptors are used up",
+                  weir_uint("granted_to_plugins", figures.descriptors),
                   weir_str("effect", "plugins wait for some; commands and reloads use a reserve"),
                   weir_str("hint", "raise `ulimit -n`, or LimitNOFILE= of the unit"));
     host->is_short = is_short;

@@ -12,6 +12,9 @@
 #define LAST_READS_MAX 64u
 /* After SIGKILL, for processes that wait for a device. */
 #define END_WAIT_MS 1000
+/* That a child needs while it starts, and while it runs. */
+#define STARTING_DESCRIPTORS 16u
+#define RUNNING_DESCRIPTORS 6u
 /* Standard streams, 3 and 4. */
 #define DESCRIPTORS 5u
 
@@ -123,7 +126,8 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
                char *const *arguments, const struct peer_calls *calls)
 {
     int ends[DESCRIPTORS] = { -1, -1, -1, -1, -1 };
-    int error = open_ends(peer, ends);
+    int error = weir_set_descriptors(self, STARTING_DESCRIPTORS) == 0 ? open_ends(peer, ends)
+                                                                      : EMFILE;
 
     words_begin(&peer->words);
     if (error == 0)
@@ -133,6 +137,8 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
         error = watch(self, peer, calls);
     if (error != 0)
         (void)peer_finish(self, peer);
+    else
+        (void)weir_set_descriptors(self, RUNNING_DESCRIPTORS);
     return error;
 }
 
@@ -198,5 +204,6 @@ bool peer_finish(struct weir_self *self, struct peer *peer)
     inbox_close(self, &peer->inbox);
     outbox_close(self, &peer->outbox);
     stream_close(self, &peer->prints);
+    (void)weir_set_descriptors(self, 0);
     return ended;
 }

@@ -21,6 +21,10 @@
 /* Before another try to send the output, or to start a command. */
 #define AGAIN_MS 100u
 #define START_AGAIN_MS 250u
+/* Descriptors that a command needs while it starts, and while it runs: its input, two pipes, two of
+ * its lifeline, one for its end, and what moves past the numbers of the child. */
+#define STARTING_DESCRIPTORS 12u
+#define RUNNING_DESCRIPTORS 5u
 /* `handle` waits so long for a command that is expected to be brief: most small programs end within
  * a millisecond, also when each CPU runs two of them. */
 #define BRIEF_MS 2
@@ -315,6 +319,7 @@ static void cancel_timer(struct weir_self *self, struct run *state)
 static int end_run(struct weir_self *self, struct run *state, const struct child_end *how)
 {
     job_end(self, &state->job);
+    (void)weir_set_descriptors(self, 0);
     cancel_timer(self, state);
     state->is_brief = weir_now_ms(self) - state->began <= BRIEF_MS &&
                       state->job.size <= BRIEF_OUTPUT_MAX;
@@ -391,10 +396,15 @@ static int start(struct weir_self *self, struct run *state, const struct weir_me
 
     if (!arguments)
         return ENOMEM;
+    if (weir_set_descriptors(self, STARTING_DESCRIPTORS) != 0) {
+        free(arguments);
+        return EMFILE;
+    }
     variables_set(&state->program.variables, message);
     error = job_start(self, &state->job, &state->program.plan, arguments, payload, size,
                       state->has_input);
     free(arguments);
+    (void)weir_set_descriptors(self, error == 0 ? RUNNING_DESCRIPTORS : 0);
     return error;
 }
 
@@ -430,6 +440,7 @@ static int go_on(struct weir_self *self, struct run *state)
     if (error != 0) {
         state->kept = NULL;
         state->phase = IDLE;
+        (void)weir_set_descriptors(self, 0);
         return refuse(self, error);
     }
     look_after(self, state, time_to_look(self, state));

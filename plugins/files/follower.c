@@ -88,7 +88,7 @@ void follower_clear(struct follower *follower)
     }
     free(follower->buckets);
     follower->buckets = NULL;
-    follower->bucket_count = follower->count = 0;
+    follower->bucket_count = follower->count = follower->open = 0;
     follower->last = NULL;
     follower->chosen = NULL;
     follower->is_restless = true;
@@ -107,6 +107,7 @@ void follower_add(struct follower *follower, struct followed *file)
     *link = file;
     follower->last = &file->next;
     follower->count++;
+    follower->open++;
     put_in_index(follower, file);
 }
 
@@ -262,18 +263,18 @@ static bool has_no_size(const struct followed *file)
 static void follow_new(struct weir_self *self, struct follower *follower, const char *path,
                        const struct stat *about)
 {
-    struct followed *file = followed_open(path, path);
+    struct followed *file;
 
+    if (!follower_may_open(follower)) {
+        follower_lacks(self, follower, path, EMFILE);
+        return;
+    }
+    file = followed_open(path, path);
     if (!file) {
         if (weir_is_short(errno))
             follower_lacks(self, follower, path, errno);
         else if (errno != ENOENT)
             log_unreadable(self, follower, path, about, errno);
-        return;
-    }
-    if (!follower_may_keep(file)) {
-        followed_destroy(file);
-        follower_lacks(self, follower, path, EMFILE);
         return;
     }
     if (file->inode != about->st_ino || file->device != about->st_dev) {
@@ -435,6 +436,7 @@ static void drop_finished(struct follower *follower)
                 follower->last = link == &follower->first ? NULL : link;
             take_from_index(follower, file);
             follower->count--;
+            follower->open -= file->descriptor >= 0;
             follower->changed = true;
             if (follower->chosen == file)
                 follower->chosen = NULL;
@@ -497,6 +499,7 @@ static void look_at_all(struct weir_self *self, struct follower *follower)
     follower->former = count_former(follower);
     follower->is_restless |= follower->missing || follower->unreadable;
     follower->is_short_logged &= follower->is_short;
+    follower_trim_share(follower);
 }
 
 struct check {
@@ -522,6 +525,7 @@ bool follower_look(struct weir_self *self, struct follower *follower, uint64_t n
     struct check check = { self, follower };
     bool all;
 
+    follower->self = self;
     follower->now_ms = now_ms;
     follower->changed = false;
     all = notice_read(&follower->notice, was_written, &check);

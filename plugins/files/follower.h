@@ -67,6 +67,9 @@ struct follower {
     uint64_t now_ms;               /* of the last check */
     bool is_short;                 /* the last check lacked descriptors or memory */
     bool is_short_logged;          /* since the first of such checks */
+    struct weir_self *self;        /* of this callback */
+    uint32_t open;                 /* files with a descriptor */
+    uint32_t share;                /* files that descriptors were granted for */
     bool changed;                  /* other files than before the last check */
     uint64_t rotations;
     uint64_t truncations;
@@ -111,15 +114,17 @@ int follower_recall(struct weir_self *self, struct follower *follower);
 bool follower_claim(struct follower *follower, struct followed *file);
 /* Opens a parked file again, also under another name in its folder. Returns 0 or an errno; ENOENT:
  * it is gone. */
-int follower_reopen(struct followed *file);
+int follower_reopen(struct follower *follower, struct followed *file);
 void follower_forget_missing(struct follower *follower);
 
 /* --- parking.c: a host with fewer descriptors than files -------------------------------------- */
 
 /* This check lacks a descriptor or memory for a file: the next one tries again. Logs it once. */
 void follower_lacks(struct weir_self *self, struct follower *follower, const char *path, int error);
-/* False when the file has one of the last descriptors, which the rest of the host needs. */
-bool follower_may_keep(const struct followed *file);
+/* False when the host has no descriptor for one more open file. */
+bool follower_may_open(struct follower *follower);
+/* Gives back what is not used. */
+void follower_trim_share(struct follower *follower);
 /* Closes the files that rest, for those that wait. */
 void follower_park(struct follower *follower);
 /* False: the file is parked, and rests, or cannot be opened now. */

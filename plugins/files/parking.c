@@ -8,13 +8,13 @@
 #include "follower.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 
 #include "waiting.h"
 
-/* Descriptors that are left to the rest of the host: a position, a look into a folder, and other
- * plugins. */
-#define SPARE 16u
+/* Descriptors of a source beside its files: for inotify, a position and its folder, a folder of a
+ * glob, and a file that is looked at. */
+#define BASE_DESCRIPTORS 6u
+#define SHARE_STEP 64u
 
 void follower_lacks(struct weir_self *self, struct follower *follower, const char *path, int error)
 {
@@ -22,19 +22,30 @@ void follower_lacks(struct weir_self *self, struct follower *follower, const cha
     waiting_log(self, &follower->is_short_logged, path, error);
 }
 
-bool follower_may_keep(const struct followed *file)
+static bool set_share(struct follower *follower, uint32_t files)
 {
-    struct rlimit limit;
+    if (weir_set_descriptors(follower->self, BASE_DESCRIPTORS + files) != 0)
+        return false;
+    follower->share = files;
+    return true;
+}
 
-    /* The kernel gives the lowest number that is free. */
-    return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < 2 * SPARE ||
-           (rlim_t)file->descriptor < limit.rlim_cur - SPARE;
+bool follower_may_open(struct follower *follower)
+{
+    return follower->open < follower->share || set_share(follower, follower->open + SHARE_STEP) ||
+           set_share(follower, follower->open + 1);
+}
+
+void follower_trim_share(struct follower *follower)
+{
+    if (follower->share > follower->open + 2 * SHARE_STEP)
+        (void)set_share(follower, follower->open + SHARE_STEP);
 }
 
 void follower_park(struct follower *follower)
 {
     for (struct followed *file = follower->first; file; file = file->next)
-        (void)followed_park(file);
+        follower->open -= followed_park(file);
 }
 
 bool follower_wake(struct weir_self *self, struct follower *follower, struct followed *file)
@@ -43,7 +54,7 @@ bool follower_wake(struct weir_self *self, struct follower *follower, struct fol
 
     if (file->descriptor >= 0 || followed_rests(file))
         return file->descriptor >= 0;
-    error = follower_reopen(file);
+    error = follower_may_open(follower) ? follower_reopen(follower, file) : EMFILE;
     if (weir_is_short(error))
         follower_lacks(self, follower, file->path, error);
     return error == 0;

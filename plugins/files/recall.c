@@ -77,11 +77,8 @@ static struct followed *try(const char *path, const char *name, const struct boo
         if (!is_other(path, entry))
             *error = reason;
     }
-    if (file && is_it(file, entry, error)) {
-        if (follower_may_keep(file))
-            return file;
-        *error = EMFILE;
-    }
+    if (file && is_it(file, entry, error))
+        return file;
     followed_destroy(file);
     return NULL;
 }
@@ -230,14 +227,19 @@ static char *folder_of(const char *path)
 }
 
 /* `matches` may be NULL: then the next look at the files finds it there. */
-static struct place find_place(const struct follower *follower, const struct bookmark_entry *entry,
+static struct place find_place(struct follower *follower, const struct bookmark_entry *entry,
                                struct matches *matches)
 {
     const struct weir_list *paths = follower->rules.paths;
     struct place place = { .is_left = !paths_have(paths, entry->path) ||
                                       paths_exclude(follower->rules.exclude, entry->path) };
-    char *folder = folder_of(entry->path);
+    char *folder;
 
+    if (!follower_may_open(follower)) {
+        place.error = EMFILE;
+        return place;
+    }
+    folder = folder_of(entry->path);
     if (!place.is_left)
         place.file = try(entry->path, entry->path, entry, &place.error);
     if (!place.file && matches) {
@@ -446,12 +448,13 @@ static int open_again(const struct followed *file)
     return descriptor;
 }
 
-int follower_reopen(struct followed *file)
+int follower_reopen(struct follower *follower, struct followed *file)
 {
     int error = 0;
     struct followed *found;
 
     file->descriptor = open_again(file);
+    follower->open += file->descriptor >= 0;
     if (file->descriptor >= 0)
         return 0;
     if (weir_is_short(errno))
@@ -460,6 +463,7 @@ int follower_reopen(struct followed *file)
     if (!found)
         return error ? error : ENOENT;
     file->descriptor = found->descriptor;
+    follower->open++;
     found->descriptor = -1;
     followed_destroy(found);
     return 0;
@@ -544,6 +548,7 @@ int follower_read(struct weir_self *self, struct follower *follower,
     struct matches matches = { .items = NULL };
     int status = read_entries(follower, bookmark);
 
+    follower->self = self;
     if (status == 0)
         status = recall_all(self, follower, &matches, false);
     if (status == 0)

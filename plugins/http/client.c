@@ -15,8 +15,10 @@
 
 #define METHOD_SIZE_MAX 16u
 #define HEADER_SIZE_MAX 8192u
-#define LOOK_MS 1000u             /* between two looks at whether the answers are wanted */
-#define AGAIN_MS 100u             /* before another try to send an answer, or to start a fetch */
+#define LOOK_MS 1000u /* between two looks at whether the answers are wanted */
+#define AGAIN_MS 100u /* before another try to send an answer, or to start a fetch */
+/* Of one fetch: its connection, and those of a look-up. */
+#define FETCH_DESCRIPTORS 3u
 #define NOISE 0x9e3779b97f4a7c15u /* never 0 */
 
 /* --- looking after fetches -------------------------------------------------------------------- */
@@ -79,17 +81,40 @@ static void ended(struct weir_self *self, void *memory, CURL *easy, CURLcode cod
     look_later(self, client);
 }
 
+/* The share only grows, since connections are kept for the next fetches. So one fetch at a time
+ * needs none: else a worker could wait for another one for ever. */
+static bool may_fetch(struct weir_self *self, struct client *client)
+{
+    uint32_t beside = client->fetch_count;
+
+    if (beside <= client->share)
+        return true;
+    if (weir_set_descriptors(self, FETCH_DESCRIPTORS * beside) != 0)
+        return false;
+    client->share = beside;
+    (void)curl_multi_setopt(client->engine.multi, CURLMOPT_MAXCONNECTS, (long)beside + 1);
+    return true;
+}
+
+static int postpone(struct weir_self *self, const char *why)
+{
+    weir_reason(self, "%s", why);
+    weir_retry_after(self, AGAIN_MS);
+    return WEIR_POSTPONE;
+}
+
 static int client_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct client *client = memory;
-    struct fetch *fetch = fetch_create(client, message);
+    struct fetch *fetch;
 
+    if (!may_fetch(self, client))
+        return postpone(self, "descriptors are short");
+    fetch = fetch_create(client, message);
     if (!fetch || engine_add(self, &client->engine, fetch->easy) != 0) {
         if (fetch)
             fetch_destroy(fetch);
-        weir_reason(self, "no memory for a fetch");
-        weir_retry_after(self, AGAIN_MS);
-        return WEIR_POSTPONE;
+        return postpone(self, "no memory for a fetch");
     }
     look_later(self, client);
     return WEIR_KEEP;

@@ -43,6 +43,7 @@ struct client {
     bool has_body;              /* the payload is sent as the body of the request */
     struct fetch *first;        /* all that have not been settled */
     uint32_t fetch_count;
+    uint32_t share; /* fetches beside the first one that descriptors were granted for */
     uint64_t look;  /* timer; 0 = none */
     uint64_t noise; /* state of a generator, for the delays of retries */
     struct client_figures figures;

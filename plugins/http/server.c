@@ -24,6 +24,8 @@
 #define LOOK_MS 250u   /* between two looks at the deadlines */
 #define SCARCE_MS 100u /* before accepting again, when descriptors or memory are out */
 #define GRACE_MS 500u  /* for a request that is on its way when the source leaves */
+/* Beside connections: its listener, its sets, its log. */
+#define BASE_DESCRIPTORS 8u
 
 static void accept_some(struct server *server);
 
@@ -128,11 +130,17 @@ static void report_scarce(struct server *server, int error)
 /* False: nothing is accepted now. */
 static bool accept_one(struct server *server)
 {
+    uint32_t share = BASE_DESCRIPTORS + server->connection_count + 1;
     struct sockaddr_storage peer = { 0 };
     socklen_t size = sizeof peer;
-    int client = accept4(server->listener, (struct sockaddr *)&peer, &size,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int client;
 
+    if (weir_set_descriptors(server->self, share) != 0) {
+        report_scarce(server, EMFILE);
+        return false;
+    }
+    client = accept4(server->listener, (struct sockaddr *)&peer, &size,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (client >= 0) {
         connection_begin(server, client, (struct sockaddr *)&peer);
         return true;

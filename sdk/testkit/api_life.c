@@ -27,7 +27,7 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
         return NULL;
     }
     kit->self.host = kit_host_table();
-    kit->room = UINT32_MAX;
+    kit->room = kit->descriptors_limit = UINT32_MAX;
     kit->time_left_ms = UINT64_MAX;
     kit->sent_end = &kit->sent;
     kit->stats.size = sizeof kit->stats;
@@ -112,6 +112,7 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     memset(kit->state, 0, size);
     kit->settings = settings;
     kit->demand = kit_message_in_hand_max(kit);
+    kit->descriptors = 0;
     kit->own_end = -1;
     kit_turn_begin(kit);
     if (kit->behaviour.open)

@@ -25,6 +25,11 @@ void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status)
     kit->room_status = status;
 }
 
+void weir_kit_limit_descriptors(struct weir_kit *kit, uint32_t limit)
+{
+    kit->descriptors_limit = limit;
+}
+
 void weir_kit_time_left(struct weir_kit *kit, uint64_t time_left_ms)
 {
     kit->time_left_ms = time_left_ms;
@@ -87,6 +92,11 @@ const struct weir_message *weir_kit_replied(const struct weir_kit *kit, size_t i
 size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict)
 {
     return (unsigned)verdict < KIT_VERDICTS ? kit->settled[verdict] : 0;
+}
+
+uint32_t weir_kit_descriptors(const struct weir_kit *kit)
+{
+    return kit->descriptors;
 }
 
 uint32_t weir_kit_demand(const struct weir_kit *kit)

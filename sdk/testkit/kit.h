@@ -151,9 +151,11 @@ struct weir_kit {
     uint64_t time_left_ms; /* of requests to the worker */
     bool unwanted;         /* see weir_kit_wanted */
 
-    uint32_t fail_in;    /* the call that fails, counted from now; 0 = none */
-    uint32_t fail_count; /* calls that fail from there on */
-    uint32_t demand;     /* as weir_set_demand left it */
+    uint32_t fail_in;           /* the call that fails, counted from now; 0 = none */
+    uint32_t fail_count;        /* calls that fail from there on */
+    uint32_t demand;            /* as weir_set_demand left it */
+    uint32_t descriptors;       /* as weir_set_descriptors left it */
+    uint32_t descriptors_limit; /* UINT32_MAX = none */
     uint32_t room;
     int room_status;
     uint32_t index;

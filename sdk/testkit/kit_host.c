@@ -169,6 +169,16 @@ static int set_demand(struct weir_self *self, uint32_t count)
     return 0;
 }
 
+static int set_descriptors(struct weir_self *self, uint32_t count)
+{
+    struct weir_kit *kit = kit_of(self);
+
+    if (count > kit->descriptors && count > kit->descriptors_limit)
+        return WEIR_EFULL;
+    kit->descriptors = count;
+    return 0;
+}
+
 static void print(struct weir_self *self, const char *text, size_t size)
 {
     kit_text_add(&kit_of(self)->printed, text, size);
@@ -239,6 +249,7 @@ static const struct weir_host table = {
     .message_labelled = make_labelled,
     .exit_status = exit_status,
     .set_demand = set_demand,
+    .set_descriptors = set_descriptors,
     .task = kit_task_run,
     .print = print,
     .pool_members = kit_pool_members,

@@ -235,6 +235,8 @@ struct weir_host {
     /* messages (same) */
     struct weir_message *(*message_labelled)(struct weir_self *, const struct weir_tag *,
                                              size_t size, const char *label);
+    /* descriptors (round trip) */
+    int (*set_descriptors)(struct weir_self *, uint32_t count);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give

@@ -29,6 +29,7 @@
 
 #include "blob.h"
 #include "delivery.h"
+#include "descriptors.h"
 #include "event.h"
 #include "fault.h"
 #include "host.h"

@@ -168,6 +168,9 @@ void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t coun
  * then also refuses a message of weir_send_after that is due, and runs `undelivered`, or `settled`
  * if the message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
+/* The largest share of descriptors (weir_set_descriptors) that is granted from now on; UINT32_MAX,
+ * as at first: any. */
+void weir_kit_limit_descriptors(struct weir_kit *kit, uint32_t limit);
 /* Ends a child. The test itself sends the WEIR_DOWN or WEIR_EXIT message, with weir_kit_deliver.
  * WEIR_EUNKNOWN: the child does not exist or has ended. */
 int weir_kit_end_child(struct weir_kit *kit, weir_pid child);
@@ -256,6 +259,8 @@ size_t weir_kit_kept_count(const struct weir_kit *kit);
 /* The worker's demand: the largest number of unsettled messages that it wants (weir_set_demand).
  * The host gives it no new message while weir_kit_kept_count has reached this number. */
 uint32_t weir_kit_demand(const struct weir_kit *kit);
+/* The worker's share of descriptors (weir_set_descriptors). */
+uint32_t weir_kit_descriptors(const struct weir_kit *kit);
 /* The reason and the delay (milliseconds) that the last callback set; "" and 0 when it set none. */
 const char *weir_kit_reason(const struct weir_kit *kit);
 uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
