@@ -21,6 +21,8 @@ import threading
 import time
 
 WEIR, PLUGINS, TREE = sys.argv[1:4]
+# What follows on the method and the path of a request.
+REST = " HTTP/1.1\r\nHost: weir\r\n\r\n"
 FAILURES = []
 
 
@@ -94,7 +96,7 @@ class Host:
         return int(head.split()[1]), body.decode()
 
     def get(self, path):
-        return self.http(f"GET {path} HTTP/1.1\r\nHost: weir\r\n\r\n")
+        return self.http(f"GET {path}" + REST)
 
     def connect(self):
         client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -244,7 +246,7 @@ def test_scale():
         check("it is a source" in host.run("scale", "numbers", "2").stderr, "a source")
         for wrong in ("-1", "x", "65537", "", "1.5"):
             check(host.run("scale", "--", "work", wrong).returncode == 64, f"size {wrong!r}")
-        check(host.http("POST /pools/work/scale?size=x HTTP/1.1\r\n\r\n")[0] == 400, "size=x")
+        check(host.http("POST /pools/work/scale?size=x" + REST)[0] == 400, "size=x")
         check(host.json("status", "work")["target"] == 5, "the target after refusals")
 
 
@@ -361,7 +363,7 @@ def test_socket_moves():
             while not asking.is_set():
                 with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
                     client = host.connect()
-                    crowd.append(host.http("GET /livez HTTP/1.1\r\n\r\n", client)[0])
+                    crowd.append(host.http("GET /livez" + REST, client)[0])
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
@@ -376,7 +378,7 @@ def test_socket_moves():
         for thread in threads:
             thread.join()
         check(set(crowd) == {200}, f"those who connected: {set(crowd)}")
-        check(host.http("tus HTTP/1.1\r\n\r\n", waiting)[0] == 200, "half a request")
+        check(host.http("tus" + REST, waiting)[0] == 200, "half a request")
         host.socket = other
         check(host.json("status")["host"]["generation"] == 2, "the new socket")
 
@@ -562,12 +564,12 @@ def test_crowds_and_nonsense_do_no_harm():
         until(lambda: host.run("status").returncode == 0, "the crowd to go")
 
         check(host.http("\0\1\2\r\n\r\n")[0] == 400, "bytes")
-        check(host.http("GET /" + "a" * 3000 + " HTTP/1.1\r\n\r\n")[0] == 413, "a long path")
-        check(host.http("PUT /status HTTP/1.1\r\n\r\n")[0] == 400, "another method")
+        check(host.http("GET /" + "a" * 3000 + REST)[0] == 414, "a long path")
+        check(host.http("PUT /status" + REST)[0] == 405, "another method")
         slow = host.connect()
         slow.sendall(b"GET /sta")
         check(host.run("status").returncode == 0, "beside a slow client")
-        check(host.http("tus HTTP/1.1\r\n\r\n", slow)[0] == 200, "a slow client")
+        check(host.http("tus" + REST, slow)[0] == 200, "a slow client")
         check(host.stop() == 0, "the exit code")
 
 

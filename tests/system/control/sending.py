@@ -108,7 +108,7 @@ def test_what_is_too_large_is_refused(host):
           f"a line of 1 MiB: {answer.returncode} {answer.stderr} {len(answer.stdout)}")
     answer = call(host, "send", "silent", given=b"a\n" + largest + b"\n" + largest + b"\nb\n")
     check(answer.stdout == b"silent: 4 messages accepted\n", f"lines of 1 MiB: {answer}")
-    head = "POST /pools/silent/send HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n"
+    head = "POST /pools/silent/send HTTP/1.1\r\nHost: weir\r\nContent-Length: 1048577\r\n\r\n"
     check(host.http(head)[0] == 413, "a body that is announced too large")
 
 
