@@ -471,10 +471,8 @@ int follower_reopen(struct follower *follower, struct followed *file)
 
 /* --- all entries ------------------------------------------------------------------------------ */
 
-static void forget_first(struct missing **link)
+static void forget(struct missing **link, struct missing *missing)
 {
-    struct missing *missing = *link;
-
     *link = missing->next;
     bookmark_entry_finish(&missing->entry);
     free(missing);
@@ -483,23 +481,24 @@ static void forget_first(struct missing **link)
 void follower_forget_missing(struct follower *follower)
 {
     while (follower->missing)
-        forget_first(&follower->missing);
+        forget(&follower->missing, follower->missing);
 }
 
 static int recall_all(struct weir_self *self, struct follower *follower, struct matches *matches,
                       bool is_sure)
 {
     struct missing **link = &follower->missing;
+    struct missing *missing;
 
-    while (*link) {
-        int status = recall(self, follower, *link, matches, is_sure);
+    while ((missing = *link)) {
+        int status = recall(self, follower, missing, matches, is_sure);
 
         if (status < 0)
             return status;
         if (status > 0)
-            link = &(*link)->next;
+            link = &missing->next;
         else
-            forget_first(link);
+            forget(link, missing);
     }
     return 0;
 }
@@ -519,7 +518,7 @@ bool follower_claim(struct follower *follower, struct followed *file)
     if (!*link)
         return false;
     go_on_at(file, &(*link)->entry);
-    forget_first(link);
+    forget(link, *link);
     return true;
 }
 

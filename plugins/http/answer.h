@@ -7,7 +7,7 @@
 #include "exchange.h"
 
 /* Answers with this status and a line of text. 503 gets Retry-After. */
-void answer_text(struct exchange *exchange, unsigned status, const char *text);
+void answer_text(struct exchange *exchange, unsigned status, const char *words);
 
 /* Answers as it fits the end of a request. */
 void answer_reply(struct exchange *exchange, const struct weir_reply *reply);
