@@ -44,9 +44,21 @@ static bool fits(const char *text, const char *form, regmatch_t *groups)
     return is_fit;
 }
 
+/* strndup wants a NUL behind the bytes, says AddressSanitizer with strict checks of strings. */
+static char *copy_of(const char *bytes, size_t size)
+{
+    char *copy = calloc(1, size + 1);
+
+    if (!copy)
+        abort();
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
 static char *part_of(const char *text, regmatch_t group)
 {
-    return strndup(text + group.rm_so, (size_t)(group.rm_eo - group.rm_so));
+    return copy_of(text + group.rm_so, (size_t)(group.rm_eo - group.rm_so));
 }
 
 /* The line at `*at` as a text of its own, and `*at` behind its end; NULL: it has no end, or a NUL
@@ -59,7 +71,7 @@ static char *take_line(const char *text, size_t size, size_t *at, bool *out_has_
     if (!end || *out_has_nul)
         return NULL;
     *at = (size_t)(end + 2 - text);
-    return strndup(line, (size_t)(end - line));
+    return copy_of(line, (size_t)(end - line));
 }
 
 /* --- the head --------------------------------------------------------------------------------- */
