@@ -210,8 +210,10 @@ await_work end
 reload_refused "${simple[@]}" "$(pass first new)" "$(record end)" "$(record new none/new)"
 reload_refused "${simple[@]}" "$(pass first end)" "$(record end none/end)"
 await_work end
+lines_of_new=$(count 'component=new event="ledger"') # it goes after the answer
 dump
-[[ -z $(field new accepted) ]] || fail "a pool of a refused file is there"
+(($(count 'component=new event="ledger"') == lines_of_new)) ||
+    fail "a pool of a refused file is there"
 reload "${simple[@]}" "$(pass first new)" "$(record end)" "$(record new)"
 await_work new
 stop "a worker that did not open"
