@@ -16,95 +16,16 @@
 #include "../../../plugins/http/http.h"
 #include "../../../plugins/http/listener.h"
 #include "../host/suite.h"
-#include "scratch.h"
+#include "http_site.h"
 
 extern const struct weir_plugin weir_plugin_v1;
-
-static struct scratch scratch;
-static char path[128];
-
-static struct weir_kit *serve(const char *more)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "server");
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
-    scratch_init(&scratch);
-    (void)snprintf(path, sizeof path, "%s", scratch_write(&scratch, "web", ""));
-    CU_ASSERT_EQUAL(unlink(path), 0);
-    CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit, "listen: \"unix:%s\"\n%s", path, more), 0);
-    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-    return kit;
-}
-
-static void finish(struct weir_kit *kit)
-{
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-    scratch_finish(&scratch);
-}
-
-static int client_of(const char *request)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
-    CU_ASSERT_EQUAL_FATAL(connect(client, (struct sockaddr *)&address, sizeof address), 0);
-    CU_ASSERT_EQUAL(send(client, request, strlen(request), 0), (ssize_t)strlen(request));
-    return client;
-}
-
-/* As the core: what a watch or a reply wakes produces, too, until the source leaves. */
-static void run(struct weir_kit *kit)
-{
-    (void)weir_kit_poll(kit);
-    CU_ASSERT_EQUAL(weir_kit_produce(kit, 1), WEIR_WAIT);
-}
-
-/* Polls until as many messages have left. Returns the last. */
-static const struct weir_kit_sent *sent(struct weir_kit *kit, size_t count)
-{
-    while (weir_kit_sent_count(kit) < count)
-        run(kit);
-    return weir_kit_sent(kit, count - 1);
-}
-
-/* Polls until an answer is there; closes the client. Returns the answer; static. */
-static const char *answer_for(struct weir_kit *kit, int client)
-{
-    static char text[4096];
-    ssize_t got;
-
-    while ((got = recv(client, text, sizeof text - 1, MSG_DONTWAIT)) < 0)
-        run(kit);
-    text[got] = '\0';
-    (void)close(client);
-    return text;
-}
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static void answer_and_keep(struct weir_kit *kit, int client, size_t number)
-{
-    char text[512];
-
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, number)->reference, 0, "any/1", "yes", 3), 0);
-    while (recv(client, text, sizeof text, MSG_DONTWAIT) < 0)
-        run(kit);
-}
-
-#define GET "GET /a%2fb?c=d HTTP/1.1\r\nHost: weir\r\nX-One: 1\r\nX-Two: 2\r\n\r\n"
-#define POST                                                                                       \
-    "POST /p HTTP/1.1\r\nHost: weir\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc"
 
 static void test_request_reaches_the_pool_whole(void)
 {
     static const char wanted[] = "POST /p\ncontent-type: text/plain\n\nabc";
-    struct weir_kit *kit = serve("headers: [X-One]");
-    int client = client_of(GET);
-    const struct weir_kit_sent *first = sent(kit, 1);
+    struct weir_kit *kit = site_serve("headers: [X-One]");
+    int client = site_client(GET);
+    const struct weir_kit_sent *first = site_sent(kit, 1);
     struct http_parts parts = { 0 };
     size_t size = 0;
 
@@ -113,29 +34,30 @@ static void test_request_reaches_the_pool_whole(void)
     CU_ASSERT_STRING_EQUAL(first->message->tag->name, HTTP_REQUEST_TAG);
     CU_ASSERT_EQUAL(first->message->key, weir_key("/a%2fb", 6));
     CU_ASSERT_TRUE_FATAL(http_parts_read(first->message->data, first->message->size, &parts));
-    CU_ASSERT_TRUE(begins(parts.line, "GET /a%2fb?c=d\n"));
-    CU_ASSERT_TRUE(begins(http_parts_header(&parts, "X-One", &size), "1"));
+    CU_ASSERT_TRUE(site_begins(parts.line, "GET /a%2fb?c=d\n"));
+    CU_ASSERT_TRUE(site_begins(http_parts_header(&parts, "X-One", &size), "1"));
     CU_ASSERT_EQUAL(size, 1);
     CU_ASSERT_PTR_NULL(http_parts_header(&parts, "x-two", &size));
     CU_ASSERT_EQUAL(parts.body_size, 0);
     CU_ASSERT_EQUAL(weir_kit_answer(kit, first->reference, 0, "any/1", "yes", 3), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, client), "\r\n\r\nyes"));
-    client = client_of(POST);
-    CU_ASSERT_EQUAL_FATAL(sent(kit, 2)->message->size, sizeof wanted - 1);
-    CU_ASSERT_EQUAL(memcmp(sent(kit, 2)->message->data, wanted, sizeof wanted - 1), 0);
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, WEIR_ENOREPLY, NULL, NULL, 0), 0);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 204 "));
-    finish(kit);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_answer(kit, client), "\r\n\r\nyes"));
+    client = site_client(POST);
+    CU_ASSERT_EQUAL_FATAL(site_sent(kit, 2)->message->size, sizeof wanted - 1);
+    CU_ASSERT_EQUAL(memcmp(site_sent(kit, 2)->message->data, wanted, sizeof wanted - 1), 0);
+    CU_ASSERT_EQUAL(
+        weir_kit_answer(kit, site_sent(kit, 2)->reference, WEIR_ENOREPLY, NULL, NULL, 0), 0);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 204 "));
+    site_finish(kit);
 }
 
 static void expect_status(int status, const char *line)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(POST);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(POST);
 
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, status, NULL, NULL, 0), 0);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), line));
-    finish(kit);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, status, NULL, NULL, 0), 0);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), line));
+    site_finish(kit);
 }
 
 static void test_each_end_of_a_request_has_its_status(void)
@@ -151,258 +73,222 @@ static void test_each_end_of_a_request_has_its_status(void)
 /* promise B16 */
 static void test_full_pool_is_503_with_retry_after(void)
 {
-    struct weir_kit *kit = serve("retry_after: 7s");
+    struct weir_kit *kit = site_serve("retry_after: 7s");
     int client;
     const char *answer;
 
     weir_kit_limit(kit, 0, WEIR_EFULL);
-    client = client_of(POST);
-    answer = answer_for(kit, client);
-    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 503 "));
+    client = site_client(POST);
+    answer = site_answer(kit, client);
+    CU_ASSERT_TRUE(site_begins(answer, "HTTP/1.1 503 "));
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nRetry-After: 7\r\n"));
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_worker_may_set_status_and_headers(void)
 {
     static const char reply[] = "404\nX-Why: gone\nContent-Length: 99\n\nnothing";
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
     const char *answer;
 
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
                                     sizeof reply - 1),
                     0);
-    answer = answer_for(kit, client);
-    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 404 "));
+    answer = site_answer(kit, client);
+    CU_ASSERT_TRUE(site_begins(answer, "HTTP/1.1 404 "));
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nX-Why: gone\r\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nContent-Length: 7\r\n"));
-    client = client_of(GET);
+    client = site_client(GET);
     CU_ASSERT_EQUAL(
-        weir_kit_answer(kit, sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, "ok\n\n", 4), 0);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 502 "));
-    finish(kit);
+        weir_kit_answer(kit, site_sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, "ok\n\n", 4), 0);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 502 "));
+    site_finish(kit);
 }
 
 static void test_client_that_leaves_cancels_its_request(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
 
-    (void)sent(kit, 1);
+    (void)site_sent(kit, 1);
     (void)close(client);
     while (weir_kit_open_request_count(kit) > 0)
-        run(kit);
+        site_run(kit);
     weir_kit_advance(kit, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "cancelled=1\n"));
-    finish(kit);
+    site_finish(kit);
 }
 
 /* The client's end may be known before its request is. */
 static void test_client_that_leaves_with_its_request_cancels_it(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
 
     CU_ASSERT_EQUAL(shutdown(client, SHUT_WR), 0);
     while (!strstr(weir_kit_inspect(kit, NULL), "cancelled=1\n"))
-        run(kit);
+        site_run(kit);
     weir_kit_advance(kit, 1);
-    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
-    finish(kit);
+    CU_ASSERT_STRING_EQUAL(site_answer(kit, client), "");
+    site_finish(kit);
 }
 
 /* A client that leaves between two requests cancels nothing. */
 static void test_client_that_leaves_after_its_answer_cancels_nothing(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
 
-    answer_and_keep(kit, client, 1);
+    site_answer_and_keep(kit, client, 1);
     (void)close(client);
     while (!strstr(weir_kit_inspect(kit, NULL), "connections=0\n"))
-        run(kit);
+        site_run(kit);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "cancelled=0\n"));
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_half_request_expires(void)
 {
-    struct weir_kit *kit = serve("idle: 10s\nreceive: 2s");
-    int client = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\nabc");
+    struct weir_kit *kit = site_serve("idle: 10s\nreceive: 2s");
+    int client = site_client("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\nabc");
 
     while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
-        run(kit);
+        site_run(kit);
     weir_kit_advance(kit, 1500);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "expired=0\n"));
     weir_kit_advance(kit, 1000);
-    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
+    CU_ASSERT_STRING_EQUAL(site_answer(kit, client), "");
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "body_bytes=0\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "expired=1\n"));
-    finish(kit);
+    site_finish(kit);
 }
 
 /* The one request has all the room; the others' bodies come when both have been let in. */
 static void test_bodies_without_room_are_answered_503(void)
 {
-    struct weir_kit *kit = serve("bodies_max: 4KiB");
-    int first = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
-    int second = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
-    int third = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nTransfer-Encoding: chunked\r\n\r\n");
+    struct weir_kit *kit = site_serve("bodies_max: 4KiB");
+    int first = site_client("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
+    int second = site_client("POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 9\r\n\r\n");
+    int third = site_client("POST /p HTTP/1.1\r\nHost: weir\r\nTransfer-Encoding: chunked\r\n\r\n");
     const char *answer;
 
     while (!strstr(weir_kit_inspect(kit, NULL), "connections=3\n"))
-        run(kit);
+        site_run(kit);
     CU_ASSERT_EQUAL(send(first, "abc", 3, 0), 3);
     while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
-        run(kit);
+        site_run(kit);
     CU_ASSERT_EQUAL(send(second, "abcdefghi", 9, 0), 9);
-    answer = answer_for(kit, second);
-    CU_ASSERT_TRUE(begins(answer, "HTTP/1.1 503 "));
+    answer = site_answer(kit, second);
+    CU_ASSERT_TRUE(site_begins(answer, "HTTP/1.1 503 "));
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nRetry-After: 1\r\n"));
     CU_ASSERT_EQUAL(send(third, "3\r\nabc\r\n0\r\n\r\n", 13, 0), 13);
-    CU_ASSERT_TRUE(begins(answer_for(kit, third), "HTTP/1.1 503 "));
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, third), "HTTP/1.1 503 "));
     CU_ASSERT_EQUAL(send(first, "defghi", 6, 0), 6);
-    CU_ASSERT_EQUAL(sent(kit, 1)->message->size, sizeof "POST /p\n\nabcdefghi" - 1);
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, first), "\r\n\r\nyes"));
+    CU_ASSERT_EQUAL(site_sent(kit, 1)->message->size, sizeof "POST /p\n\nabcdefghi" - 1);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_answer(kit, first), "\r\n\r\nyes"));
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "body_bytes=0\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "received=3\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "refused=2\n"));
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_idle_connection_at_the_limit_stays_until_another_one_waits(void)
 {
-    struct weir_kit *kit = serve("connections: 1\nidle: 60s");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("connections: 1\nidle: 60s");
+    int client = site_client(GET);
     int other;
 
-    answer_and_keep(kit, client, 1);
+    site_answer_and_keep(kit, client, 1);
     CU_ASSERT_EQUAL(send(client, GET, strlen(GET), 0), (ssize_t)strlen(GET));
-    answer_and_keep(kit, client, 2);
+    site_answer_and_keep(kit, client, 2);
     weir_kit_advance(kit, 1000);
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=0\n"));
-    other = client_of(GET);
+    other = site_client(GET);
     while (weir_kit_sent_count(kit) < 3) {
-        run(kit);
+        site_run(kit);
         weir_kit_advance(kit, 0);
     }
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=1\n"));
-    answer_and_keep(kit, other, 3);
-    CU_ASSERT_STRING_EQUAL(answer_for(kit, client), "");
+    site_answer_and_keep(kit, other, 3);
+    CU_ASSERT_STRING_EQUAL(site_answer(kit, client), "");
     (void)close(other);
-    finish(kit);
+    site_finish(kit);
 }
 
 /* promise B16 */
 static void test_source_that_leaves_answers_first(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
-    const struct weir_kit_sent *request = sent(kit, 1);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
+    const struct weir_kit_sent *request = site_sent(kit, 1);
     const char *answer;
 
     CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
     CU_ASSERT_EQUAL(weir_kit_answer(kit, request->reference, 0, "any/1", "yes", 3), 0);
-    answer = answer_for(kit, client);
+    answer = site_answer(kit, client);
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nConnection: close\r\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\n\r\nyes"));
     while (weir_kit_leave(kit) == WEIR_WAIT)
         (void)weir_kit_poll(kit);
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_source_that_must_end_answers_503(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
 
-    (void)sent(kit, 1);
+    (void)site_sent(kit, 1);
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 503 "));
-    finish(kit);
-}
-
-/* All that comes until it has this text, or the server closes; static. */
-static const char *hear(struct weir_kit *kit, int client, const char *end)
-{
-    static char text[8192];
-    size_t size = 0;
-
-    text[0] = '\0';
-    while (!strstr(text, end)) {
-        ssize_t got = recv(client, text + size, sizeof text - 1 - size, MSG_DONTWAIT);
-
-        if (got == 0)
-            break;
-        size += got > 0 ? (size_t)got : 0;
-        text[size] = '\0';
-        run(kit);
-    }
-    return text;
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 503 "));
+    site_finish(kit);
 }
 
 static void test_head_options_and_continue_work(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of("HEAD / HTTP/1.1\r\nHost: weir\r\n\r\n");
+    struct weir_kit *kit = site_serve("");
+    int client = site_client("HEAD / HTTP/1.1\r\nHost: weir\r\n\r\n");
     const char *answer;
 
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
-    answer = hear(kit, client, "\r\n\r\n");
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    answer = site_hear(kit, client, "\r\n\r\n");
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nContent-Length: 3\r\n"));
     CU_ASSERT_PTR_NULL(strstr(answer, "yes"));
     CU_ASSERT_TRUE(send(client, "OPTIONS * HTTP/1.1\r\nHost: weir\r\n\r\n", 35, 0) == 35);
-    CU_ASSERT_TRUE(begins(hear(kit, client, "ok\n"), "HTTP/1.1 200 OK\r\n"));
+    CU_ASSERT_TRUE(site_begins(site_hear(kit, client, "ok\n"), "HTTP/1.1 200 OK\r\n"));
     (void)close(client);
-    client = client_of("POST /p HTTP/1.1\r\nHost: weir\r\nExpect: 100-continue\r\n"
-                       "Content-Length: 3\r\n\r\n");
-    CU_ASSERT_STRING_EQUAL(hear(kit, client, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    client = site_client("POST /p HTTP/1.1\r\nHost: weir\r\nExpect: 100-continue\r\n"
+                         "Content-Length: 3\r\n\r\n");
+    CU_ASSERT_STRING_EQUAL(site_hear(kit, client, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
     CU_ASSERT_EQUAL(send(client, "abc", 3, 0), 3);
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, 0, "any/1", "yes", 3), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(answer_for(kit, client), "\r\n\r\nyes"));
-    finish(kit);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 2)->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_answer(kit, client), "\r\n\r\nyes"));
+    site_finish(kit);
 }
 
 static void test_pipelined_requests_are_answered_in_order(void)
 {
-    struct weir_kit *kit = serve("");
-    int client = client_of(POST GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(POST GET);
 
     CU_ASSERT_EQUAL(weir_kit_sent_count(kit), 0);
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, "any/1", "one", 3), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(hear(kit, client, "one"), "HTTP/1.1 200 OK\r\n"));
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 2)->reference, 0, "any/1", "two", 3), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(hear(kit, client, "two"), "HTTP/1.1 200 OK\r\n"));
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, "any/1", "one", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_hear(kit, client, "one"), "HTTP/1.1 200 OK\r\n"));
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 2)->reference, 0, "any/1", "two", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_hear(kit, client, "two"), "HTTP/1.1 200 OK\r\n"));
     (void)close(client);
-    finish(kit);
-}
-
-/* The server has not read the second request when it needs a place. */
-static void test_request_in_the_socket_keeps_its_place(void)
-{
-    struct weir_kit *kit = serve("connections: 1");
-    int client = client_of(GET), other;
-
-    answer_and_keep(kit, client, 1);
-    CU_ASSERT_EQUAL(send(client, GET, strlen(GET), 0), (ssize_t)strlen(GET));
-    other = client_of(GET);
-    weir_kit_advance(kit, 300); /* looks for a place */
-    answer_and_keep(kit, client, 2);
-    (void)close(client);
-    answer_and_keep(kit, other, 3);
-    (void)close(other);
-    finish(kit);
+    site_finish(kit);
 }
 
 /* Its answer is not destroyed, and others are served. */
 static void test_client_that_sends_on_behind_a_refusal_is_read(void)
 {
     static char much[200000];
-    struct weir_kit *kit = serve("");
-    int client = client_of("nonsense\r\n\r\n"), other;
+    struct weir_kit *kit = site_serve("");
+    int client = site_client("nonsense\r\n\r\n"), other;
     size_t put = 0;
     ssize_t got;
 
@@ -410,64 +296,29 @@ static void test_client_that_sends_on_behind_a_refusal_is_read(void)
     while (put < 3000000) {
         got = send(client, much, sizeof much, MSG_NOSIGNAL | MSG_DONTWAIT);
         put += got > 0 ? (size_t)got : 0;
-        run(kit);
+        site_run(kit);
     }
-    other = client_of(GET);
-    answer_and_keep(kit, other, 1);
+    other = site_client(GET);
+    site_answer_and_keep(kit, other, 1);
     (void)close(other);
     (void)shutdown(client, SHUT_WR);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 400 "));
-    finish(kit);
-}
-
-/* Half a request has no right to its place. */
-static void test_half_request_gives_up_its_place(void)
-{
-    struct weir_kit *kit = serve("connections: 1");
-    int half = client_of("POST /p HTTP/1.1\r\n"), other;
-
-    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
-        run(kit);
-    other = client_of(GET);
-    while (weir_kit_sent_count(kit) == 0) {
-        run(kit);
-        weir_kit_advance(kit, 1);
-    }
-    CU_ASSERT_STRING_EQUAL(answer_for(kit, half), "");
-    answer_and_keep(kit, other, 1);
-    (void)close(other);
-    finish(kit);
-}
-
-/* Its deadline of 30 s becomes half a second. */
-static void test_half_request_does_not_hold_up_the_end(void)
-{
-    struct weir_kit *kit = serve("");
-    int client = client_of("POST /p HTTP/1.1\r\n");
-
-    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
-        run(kit);
-    run(kit);
-    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
-    weir_kit_advance(kit, 1000);
-    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_END);
-    (void)close(client);
-    finish(kit);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 400 "));
+    site_finish(kit);
 }
 
 static void test_wrong_headers_of_a_reply_are_left_out(void)
 {
     static const char reply[] = "200\nX-A: b\nKeep-Alive: 1\nbad header: c\nX-B: d\x01\n\nyes";
-    struct weir_kit *kit = serve("");
-    int client = client_of(GET);
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(GET);
     char *large = calloc(1, 40000);
     const char *answer;
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(large);
-    CU_ASSERT_EQUAL(weir_kit_answer(kit, sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, HTTP_RESPONSE_TAG, reply,
                                     sizeof reply - 1),
                     0);
-    answer = answer_for(kit, client);
+    answer = site_answer(kit, client);
     CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nX-A: b\r\n"));
     CU_ASSERT_PTR_NULL(strstr(answer, "Keep-Alive"));
     CU_ASSERT_PTR_NULL(strstr(answer, "bad"));
@@ -475,12 +326,12 @@ static void test_wrong_headers_of_a_reply_are_left_out(void)
     memset(large, 'x', 39999);
     memcpy(large, "200\nX-A: ", 9);
     memcpy(large + 39990, "\n\nyes", 5);
-    client = client_of(GET);
+    client = site_client(GET);
     CU_ASSERT_EQUAL(
-        weir_kit_answer(kit, sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, large, 39995), 0);
-    CU_ASSERT_TRUE(begins(answer_for(kit, client), "HTTP/1.1 500 "));
+        weir_kit_answer(kit, site_sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, large, 39995), 0);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 500 "));
     free(large);
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_regular_file_is_no_address(void)
@@ -488,11 +339,11 @@ static void test_regular_file_is_no_address(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "server");
     const char *file;
 
-    scratch_init(&scratch);
-    file = scratch_write(&scratch, "file", "mine");
+    scratch_init(&site_scratch);
+    file = scratch_write(&site_scratch, "file", "mine");
     CU_ASSERT_EQUAL(weir_kit_open_format(kit, "listen: \"unix:%s\"", file), WEIR_EINVALID);
     CU_ASSERT_EQUAL(access(file, F_OK), 0);
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_wrong_addresses_are_refused(void)
@@ -511,19 +362,19 @@ static void test_wrong_addresses_are_refused(void)
 
 static void test_second_descriptor_shares_the_socket(void)
 {
-    struct weir_kit *kit = serve("");
+    struct weir_kit *kit = site_serve("");
     char text[160];
     struct address address;
     int second;
 
-    (void)snprintf(text, sizeof text, "unix:%s", path);
+    (void)snprintf(text, sizeof text, "unix:%s", site_path);
     CU_ASSERT_TRUE(listener_parse(text, &address));
     second = listener_open(&address);
     CU_ASSERT_TRUE(second >= 0);
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
-    (void)close(client_of(GET)); /* it connects: the kernel keeps the socket */
+    (void)close(site_client(GET)); /* it connects: the kernel keeps the socket */
     (void)close(second);
-    finish(kit);
+    site_finish(kit);
 }
 
 static void test_wrong_options_are_reported(void)
@@ -557,10 +408,7 @@ int main(void)
         { "closed", test_source_that_must_end_answers_503 },
         { "methods", test_head_options_and_continue_work },
         { "pipelined", test_pipelined_requests_are_answered_in_order },
-        { "kept place", test_request_in_the_socket_keeps_its_place },
         { "sends on", test_client_that_sends_on_behind_a_refusal_is_read },
-        { "half place", test_half_request_gives_up_its_place },
-        { "half end", test_half_request_does_not_hold_up_the_end },
         { "headers", test_wrong_headers_of_a_reply_are_left_out },
         { "file", test_regular_file_is_no_address },
         { "addresses", test_wrong_addresses_are_refused },
