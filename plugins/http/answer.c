@@ -140,6 +140,8 @@ static void end(struct text *text, struct exchange *exchange, const char *body, 
 {
     struct connection *connection = exchange->connection;
 
+    if (exchange->status == 205)
+        size = 0; /* with a length of 0: RFC 9110, 15.3.6 */
     if (!has_no_body(exchange))
         put_number(text, "Content-Length", size);
     if (connection->closes)

@@ -18,6 +18,7 @@
 #define ROOM_MIN ((size_t)4096)        /* most heads have less */
 #define BODY_PIECE ((size_t)16 * 1024) /* room for a read behind a head */
 #define LINGER_MS 2000u
+#define FRESH_MS 1000u /* in a phase: the connection is not given up yet */
 #define STEPS_MAX 256u /* of one connection in a turn: some MB of a body */
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define INPUT_EVENTS (EPOLLIN | EPOLLRDHUP | EPOLLET)
@@ -152,10 +153,15 @@ static uint64_t time_of(const struct server_settings *settings, enum connection_
 void connection_enter(struct connection *connection, enum connection_phase phase)
 {
     struct server *server = connection->server;
-    uint64_t time = time_of(server->settings, phase);
+    uint64_t time = time_of(server->settings, phase), now = weir_now_ms(server->self);
+    uint64_t deadline = time == UINT64_MAX ? time : now + time;
 
+    /* A source that leaves has given the connection less already. */
+    if (phase == CONNECTION_RECEIVING && server->is_leaving && connection->deadline_ms < deadline)
+        deadline = connection->deadline_ms;
     connection->phase = phase;
-    connection->deadline_ms = time == UINT64_MAX ? time : weir_now_ms(server->self) + time;
+    connection->since_ms = now;
+    connection->deadline_ms = deadline;
 }
 
 void connection_expire(struct server *server)
@@ -179,12 +185,22 @@ static bool has_bytes(const struct connection *connection)
     return poll(&look, 1, 0) > 0 && (look.revents & POLLIN) != 0;
 }
 
+/* Its request, or the next flight of its TLS handshake, may be on its way. */
+static bool is_fresh(const struct connection *connection, uint64_t now)
+{
+    if (connection->phase == CONNECTION_LINGERING ||
+        (connection->phase == CONNECTION_IDLE && connection->has_served))
+        return false;
+    return now < connection->since_ms + FRESH_MS;
+}
+
 static struct connection *find_oldest(struct server *server, enum connection_phase phase)
 {
     struct connection *oldest = NULL;
+    uint64_t now = weir_now_ms(server->self);
 
     for (struct connection *c = server->first; c; c = c->next)
-        if (c->phase == phase && c->descriptor >= 0 && !c->has_input &&
+        if (c->phase == phase && c->descriptor >= 0 && !c->has_input && !is_fresh(c, now) &&
             (!oldest || c->deadline_ms <= oldest->deadline_ms))
             oldest = c;
     return oldest;
@@ -262,6 +278,7 @@ static void finish_answer(struct connection *connection)
     connection->out_size = connection->out_sent = 0;
     watch_output(connection, false);
     exchange_end(connection->exchange, true);
+    connection->has_served = true;
     if (closes) {
         tls_end(connection->session);
         connection->session = NULL;
@@ -474,14 +491,12 @@ static bool linger(struct connection *connection)
     return connection->is_readable && get(connection, bytes, sizeof bytes) > 0;
 }
 
-/* Others have their turn: the set reports the socket again. */
+/* Others have their turn. The bytes may have all left the socket, and be held here or by the TLS
+ * session: so the set is to report that the socket takes bytes. */
 static void report_again(struct connection *connection)
 {
-    struct epoll_event event = { .events = INPUT_EVENTS |
-                                           (connection->watches_output ? EPOLLOUT : 0u),
-                                 .data.ptr = connection };
-
-    (void)epoll_ctl(connection->server->poller, EPOLL_CTL_MOD, connection->descriptor, &event);
+    connection->watches_output = false;
+    watch_output(connection, true);
 }
 
 /* One step; false: there is nothing to do now. */

@@ -57,6 +57,8 @@ struct connection {
     bool has_left;       /* nobody waits for more bytes of ours */
     bool closes;         /* behind the present answer */
     bool watches_output; /* the set reports that the socket takes bytes */
+    bool has_served;     /* it has sent an answer */
+    uint64_t since_ms;   /* when it entered its phase */
     uint64_t deadline_ms;
     char peer[64]; /* for the access log */
 };

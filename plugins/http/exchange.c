@@ -190,12 +190,17 @@ void exchange_dispatch(struct exchange *exchange)
 static bool grow(struct server *server, struct exchange *exchange, size_t needed)
 {
     size_t room = exchange->body_room ? exchange->body_room * 2 : BODY_ROOM_MIN;
+    uint64_t left = server->settings->bodies_max - (server->body_bytes - exchange->body_room);
     char *body;
 
+    if (needed > left)
+        return false;
     if (room < needed)
         room = needed;
-    if (server->body_bytes - exchange->body_room + room > server->settings->bodies_max)
-        return false;
+    if (room > left)
+        room = (size_t)left;
+    if (room > server->settings->body_max && needed <= server->settings->body_max)
+        room = (size_t)server->settings->body_max;
     body = realloc(exchange->body, room);
     if (!body)
         return false;

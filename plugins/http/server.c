@@ -117,10 +117,22 @@ static void listen_again(struct server *server)
         run_later(server, SCARCE_MS);
 }
 
+/* True when a client waits to be accepted. */
+static bool has_waiting(const struct server *server)
+{
+    struct pollfd look = { .fd = server->listener, .events = POLLIN };
+
+    return poll(&look, 1, 0) > 0;
+}
+
 static void report_scarce(struct server *server, int error)
 {
     char text[128];
 
+    if (!has_waiting(server)) {
+        listen_again(server);
+        return;
+    }
     weir_log(server->self, WEIR_LOG_WARNING, "connections have to wait",
              weir_str("reason", strerror_r(error, text, sizeof text)));
     (void)connection_crowd_out(server);
@@ -152,14 +164,6 @@ static bool accept_one(struct server *server)
     else
         report_scarce(server, errno);
     return false;
-}
-
-/* True when a client waits to be accepted. */
-static bool has_waiting(const struct server *server)
-{
-    struct pollfd look = { .fd = server->listener, .events = POLLIN };
-
-    return poll(&look, 1, 0) > 0;
 }
 
 /* Accepts while there is room. The kernel keeps other connections waiting. */

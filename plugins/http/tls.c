@@ -96,8 +96,10 @@ static int bounded(size_t size)
 
 ssize_t tls_read(SSL *session, void *bytes, size_t size, bool *out_wants_write)
 {
-    int got = SSL_read(session, bytes, bounded(size));
+    int got;
 
+    ERR_clear_error(); /* other users of the library run on this thread */
+    got = SSL_read(session, bytes, bounded(size));
     *out_wants_write = false;
     return got > 0 ? got : fail(session, got, out_wants_write);
 }
@@ -105,9 +107,12 @@ ssize_t tls_read(SSL *session, void *bytes, size_t size, bool *out_wants_write)
 ssize_t tls_write(SSL *session, const void *bytes, size_t size)
 {
     bool wants_write;
-    int put = SSL_write(session, bytes, bounded(size));
-    ssize_t result = put > 0 ? put : fail(session, put, &wants_write);
+    ssize_t result;
+    int put;
 
+    ERR_clear_error();
+    put = SSL_write(session, bytes, bounded(size));
+    result = put > 0 ? put : fail(session, put, &wants_write);
     if (result != 0)
         return result;
     errno = EPIPE;

@@ -1,8 +1,9 @@
 /*
- * Goal:   the places of http.server are given up by what the sockets say, and a source that leaves
- *         waits for no half request.
+ * Goal:   the places of http.server are given up by what the sockets say, all that came is
+ *         answered, and a source that leaves waits for no half request.
  * Method: as in test_http_server.c.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -62,9 +63,67 @@ static void test_half_request_does_not_hold_up_the_end(void)
     site_finish(kit);
 }
 
+static void test_request_that_begins_at_the_end_does_not_hold_it_up(void)
+{
+    struct weir_kit *kit = site_serve("receive: 25s");
+    int client = site_client("");
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        site_run(kit);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    CU_ASSERT_EQUAL(send(client, "P", 1, 0), 1);
+    (void)weir_kit_poll(kit);
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_END);
+    (void)close(client);
+    site_finish(kit);
+}
+
+/* More than the steps of one turn, whose bytes have all left the socket. */
+static void test_many_requests_in_one_packet_are_all_answered(void)
+{
+    static char many[4096];
+    struct weir_kit *kit = site_serve("");
+    size_t size = 0;
+    int client;
+
+    for (unsigned i = 0; i < 130; i++)
+        size += (size_t)snprintf(many + size, sizeof many - size,
+                                 "OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n");
+    (void)snprintf(many + size, sizeof many - size, "%s", GET);
+    client = site_client(many);
+    while (weir_kit_sent_count(kit) < 1) {
+        (void)recv(client, many, sizeof many, MSG_DONTWAIT);
+        site_run(kit);
+    }
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    (void)close(client);
+    site_finish(kit);
+}
+
+/* The room of a body grows by doubling, but not past what is there. */
+static void test_body_may_be_as_large_as_the_room_of_all(void)
+{
+    static char request[8192];
+    struct weir_kit *kit = site_serve("body_max: 6000\nbodies_max: 6000");
+    int head = snprintf(request, sizeof request,
+                        "POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 6000\r\n\r\n");
+    int client;
+
+    memset(request + head, 'x', 6000);
+    client = site_client(request);
+    CU_ASSERT_TRUE(site_sent(kit, 1)->message->size > 6000);
+    CU_ASSERT_EQUAL(weir_kit_answer(kit, site_sent(kit, 1)->reference, 0, "any/1", "yes", 3), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(site_answer(kit, client), "\r\n\r\nyes"));
+    site_finish(kit);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "many", test_many_requests_in_one_packet_are_all_answered },
+        { "all the room", test_body_may_be_as_large_as_the_room_of_all },
+        { "end begun", test_request_that_begins_at_the_end_does_not_hold_it_up },
         { "kept place", test_request_in_the_socket_keeps_its_place },
         { "half place", test_half_request_gives_up_its_place },
         { "half end", test_half_request_does_not_hold_up_the_end },
