@@ -285,43 +285,65 @@ static inline void weir_settling_unlock(int lock)
     (void)close(lock);
 }
 
-/* Reads the text of a place: digits, at most UINT64_MAX, and a line end. False: it is none. */
-static inline bool weir_settling_parse_(const char *text, size_t size, uint64_t *out_place)
-{
-    uint64_t place = 0, digit;
+#define WEIR_SETTLING_NUMBERS_ 6u /* of a place in a file: it, device, inode, end, size, hash */
 
-    if (size < 2 || text[size - 1] != '\n')
-        return false;
-    for (size_t i = 0; i + 1 < size; i++) {
-        if (text[i] < '0' || text[i] > '9')
+/* Reads numbers of digits, at most UINT64_MAX each, with a blank between two of them and a line end
+ * behind the last. False: it is another text. */
+static inline bool weir_settling_parse_(const char *text, size_t size, uint64_t *numbers,
+                                        unsigned count)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        const char end = i + 1 < count ? ' ' : '\n';
+        const size_t first = at;
+
+        numbers[i] = 0;
+        for (; at < size && text[at] >= '0' && text[at] <= '9'; at++) {
+            const uint64_t digit = (uint64_t)(text[at] - '0');
+
+            if (numbers[i] > (UINT64_MAX - digit) / 10)
+                return false;
+            numbers[i] = numbers[i] * 10 + digit;
+        }
+        if (at == first || at == size || text[at++] != end)
             return false;
-        digit = (uint64_t)(text[i] - '0');
-        if (place > (UINT64_MAX - digit) / 10)
-            return false;
-        place = place * 10 + digit;
     }
-    *out_place = place;
-    return true;
+    return at == size;
+}
+
+/* Reads the numbers of a position. Returns 0 or an errno, as weir_settling_check; EINVAL: it has
+ * other bytes. `*out_is_there` false: it has no file, or an error came. */
+static inline int weir_settling_read_(const char *path, uint64_t *numbers, unsigned count,
+                                      bool *out_is_there)
+{
+    char text[WEIR_SETTLING_NUMBERS_ * 21u + 1]; /* more than a position takes */
+    size_t size;
+    FILE *stream;
+    int error = weir_settling_open(path, &stream);
+
+    *out_is_there = false;
+    if (!stream)
+        return error;
+    size = fread(text, 1, sizeof text, stream);
+    if (ferror(stream))
+        error = EIO;
+    else if (size == sizeof text || !weir_settling_parse_(text, size, numbers, count))
+        error = EINVAL;
+    (void)fclose(stream);
+    *out_is_there = error == 0;
+    return error;
 }
 
 /* Reads a place; 0 when the file is not there. Returns 0 or an errno, as weir_settling_check;
  * EINVAL: it has other bytes than weir_settling_save writes. */
 static inline int weir_settling_load(const char *path, uint64_t *out_place)
 {
-    char text[25]; /* more than a place takes */
-    size_t size;
-    FILE *stream;
-    int error = weir_settling_open(path, &stream);
+    uint64_t place = 0;
+    bool is_there;
+    int error = weir_settling_read_(path, &place, 1, &is_there);
 
-    *out_place = 0;
-    if (!stream)
-        return error;
-    size = fread(text, 1, sizeof text, stream);
-    if (ferror(stream))
-        error = EIO;
-    else if (size == sizeof text || !weir_settling_parse_(text, size, out_place))
-        error = EINVAL;
-    (void)fclose(stream);
+    *out_place = is_there ? place : 0;
     return error;
 }
 
@@ -424,27 +446,20 @@ static inline int weir_settling_save(const char *path, uint64_t place)
 static inline int weir_settling_load_file(const char *path, int descriptor, uint64_t *out_place,
                                           struct weir_file_identity *out_identity)
 {
-    unsigned long long at[6]; /* place, device, inode, end, size, hash */
+    uint64_t at[WEIR_SETTLING_NUMBERS_];
     struct weir_file_identity was;
-    FILE *stream;
-    char end = '\0';
-    int error = weir_settling_open(path, &stream), same;
+    bool is_there;
+    int error, same;
 
     *out_place = 0;
-    if (error == 0)
-        error = weir_file_identity_take(descriptor, 0, out_identity);
-    if (!stream || error != 0) {
-        if (stream)
-            (void)fclose(stream);
-        return error;
-    }
-    if (fscanf(stream, "%20llu %20llu %20llu %20llu %20llu %20llu%c", &at[0], &at[1], &at[2],
-               &at[3], &at[4], &at[5], &end) != 7 ||
-        end != '\n' || at[4] > WEIR_FINGERPRINT_MAX || at[4] > at[3])
-        error = EINVAL;
-    (void)fclose(stream);
+    error = weir_file_identity_take(descriptor, 0, out_identity);
     if (error != 0)
         return error;
+    error = weir_settling_read_(path, at, WEIR_SETTLING_NUMBERS_, &is_there);
+    if (!is_there)
+        return error;
+    if (at[4] > WEIR_FINGERPRINT_MAX || at[4] > at[3])
+        return EINVAL;
     was.device = at[1];
     was.inode = at[2];
     was.print.end = at[3];

@@ -495,6 +495,37 @@ static void test_place_in_a_file_that_was_written_again_is_not_saved(void)
     end_log(&log);
 }
 
+/* As a place alone: nothing but what was saved is read. */
+static void test_other_texts_are_no_place_in_a_file(void)
+{
+    static const char *const forms[] = { " %s", "+%s", "%s5\n", "%s\n", "0x%s", "\n%s", "1 %s" };
+    char saved[256], text[300];
+    struct weir_file_identity identity;
+    struct logged log;
+    uint64_t place;
+    FILE *stream;
+
+    begin_log(&log, 300);
+    stream = fopen(log.place, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fgets(saved, sizeof saved, stream));
+    CU_ASSERT_EQUAL(fclose(stream), 0);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t mark = strcspn(forms[i], "%");
+
+        (void)snprintf(text, sizeof text, "%.*s%s%s", (int)mark, forms[i], saved,
+                       forms[i] + mark + 2);
+        stream = fopen(log.place, "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+        CU_ASSERT_TRUE(fputs(text, stream) >= 0);
+        CU_ASSERT_EQUAL(fclose(stream), 0);
+        CU_ASSERT_EQUAL(weir_settling_load_file(log.place, log.descriptor, &place, &identity),
+                        EINVAL);
+        CU_ASSERT_EQUAL(place, 0);
+    }
+    end_log(&log);
+}
+
 /* A file that cannot be read has not changed. */
 static void test_file_that_cannot_be_read_has_not_changed(void)
 {
@@ -524,6 +555,7 @@ int main(void)
         { "a save that fails", test_save_that_fails_changes_nothing },
         { "a place in a file", test_place_is_that_of_one_file },
         { "a file written again", test_place_in_a_file_that_was_written_again_is_not_saved },
+        { "other texts", test_other_texts_are_no_place_in_a_file },
         { "a file that cannot be read", test_file_that_cannot_be_read_has_not_changed },
         CU_TEST_INFO_NULL,
     };
