@@ -90,6 +90,8 @@ static void run(struct server *server)
     }
     watch_set(server);
     accept_some(server);
+    /* Less than before, when connections have ended: others get what they had. */
+    (void)weir_set_descriptors(server->self, BASE_DESCRIPTORS + server->connection_count);
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
