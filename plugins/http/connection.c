@@ -206,7 +206,7 @@ static struct connection *find_oldest(struct server *server, enum connection_pha
     return oldest;
 }
 
-/* The set reports what lies in the socket, and has not yet. */
+/* Passes by those with unread bytes in their sockets: the set is about to report them. */
 static struct connection *find_idle(struct server *server)
 {
     struct connection *oldest;
@@ -349,7 +349,11 @@ void connection_send(struct connection *connection, const char *head, size_t hea
 
 void connection_let_continue(struct connection *connection)
 {
-    (void)put(connection, CONTINUE, sizeof CONTINUE - 1, NULL, 0);
+    ssize_t size = sizeof CONTINUE - 1;
+
+    /* The client does not read its earlier answers: no half line stands before the next one. */
+    if (put(connection, CONTINUE, (size_t)size, NULL, 0) != size)
+        connection->has_left = true;
 }
 
 /* --- bytes in --------------------------------------------------------------------------------- */
