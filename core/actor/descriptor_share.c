@@ -33,8 +33,7 @@ static int set(struct actor *actor, uint32_t count)
 
 void descriptor_share_end(struct actor *actor)
 {
-    if (actor->ext)
-        (void)set(actor, 0); /* a smaller share is never refused */
+    (void)set(actor, 0); /* a smaller share is never refused */
 }
 
 int host_set_descriptors(struct weir_self *self, uint32_t count)

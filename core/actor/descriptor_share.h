@@ -6,7 +6,7 @@
 
 #include "actor/actor.h"
 
-/* The incarnation has ended. */
+/* The incarnation has ended. The actor has an ext. */
 void descriptor_share_end(struct actor *actor);
 
 /* The row of the host table: as weir_set_descriptors. */

@@ -133,8 +133,8 @@ struct mailbox_walk {
  * messages before it stay, in order. `may` sees packed tasks, too. */
 struct message *mailbox_take_if(struct mailbox *mailbox, struct mailbox_walk *walk);
 
-/* Undoes mailbox_take_if, before mailbox_return: the message keeps its place. It is the first one
- * again, or the second one if a message stays that came to a sleeping owner. */
+/* After mailbox_take_if, before mailbox_return: the message is the first one, also before those
+ * that `may` has passed by, or the second one if a message stays that came to a sleeping owner. */
 void mailbox_put_back(struct mailbox *mailbox, struct message *message);
 
 /* The largest number of places that the owner may hold back: a quarter of the limit. At least 1,

@@ -185,12 +185,13 @@ static void look_at_descriptors(struct host *host, uint64_t now_ms)
         return;
     host->descriptors_ms = now_ms;
     is_short = !reserve_refill(&host->reserve) || reserve_rest() <= 1;
-    runtime_figures(host->runtime, &figures);
-    if (is_short && !host->is_short)
+    if (is_short && !host->is_short) {
+        runtime_figures(host->runtime, &figures);
         log_event(logger_sink(host->logger), WEIR_LOG_WARNING, "host", "descriptors are used up",
                   weir_uint("granted_to_plugins", figures.descriptors),
                   weir_str("effect", "plugins wait for some; commands and reloads use a reserve"),
                   weir_str("hint", "raise `ulimit -n`, or LimitNOFILE= of the unit"));
+    }
     host->is_short = is_short;
 }
 
