@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <weir/settling.h>
+
 /* An option that names a state file. */
 struct state_file {
     const char *key;  /* equal for the same file */
@@ -35,6 +37,21 @@ static const char *key_of(struct checking *checking, const char *file)
                          name);
 }
 
+/* Reports a folder where any user may replace the file. Who owns the folder says nothing here: the
+ * host may run as another user than the check. */
+static void check_folder(struct state_files *files, const char *file, const struct mark *mark,
+                         const char *path)
+{
+    struct stat folder;
+    char reason[512];
+
+    if (weir_settling_stat_folder_(file, &folder) != 0 || !weir_settling_is_shared_(&folder))
+        return;
+    report_add(files->checking->report, mark, path, "%s: %s", file,
+               weir_settling_reason(file, EPERM, reason, sizeof reason));
+    files->checking->wrong = true;
+}
+
 static int add(struct state_files *files, const char *file, const struct mark *mark,
                const char *path)
 {
@@ -45,6 +62,7 @@ static int add(struct state_files *files, const char *file, const struct mark *m
         files->items = items;
     if (!items || !key || !path)
         return WEIR_ENOMEM;
+    check_folder(files, file, mark, path);
     items[files->count] = (struct state_file){ key, path, *mark, NULL, files->count };
     files->count++;
     return WEIR_OK;

@@ -1,6 +1,7 @@
 /*
  * config/state_files.h - checks that no two sources or pools keep their state in one file, nor
- * one of them in that of the dead letters.
+ * one of them in that of the dead letters, and that no such file is in a folder where any user may
+ * replace it.
  *
  * Runs when every pool and every source is known.
  */

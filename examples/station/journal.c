@@ -59,6 +59,7 @@ static int open_at_place(struct weir_self *self, struct state *state)
 static int journal_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct state *state = memory;
+    char text[512];
     int error;
 
     state->settings = settings;
@@ -68,7 +69,9 @@ static int journal_open(struct weir_self *self, const void *settings, void *memo
     if (error == 0 && state->tag &&
         weir_settling_init(&state->settling, WINDOW, state->offset) == 0)
         return 0;
-    weir_reason(self, "%s", error == EBUSY ? "the position is in use" : strerror(error));
+    if (error != 0)
+        weir_reason(self, "%s",
+                    weir_settling_reason(state->settings->position, error, text, sizeof text));
     release(state);
     return error == 0 ? WEIR_ENOMEM : WEIR_EINVALID;
 }

@@ -382,11 +382,12 @@ static void end(struct going *going)
 int dead_letter_file_run(const struct dead_letter_file *request)
 {
     struct going going = { .request = request, .descriptor = -1, .code = EX_OK };
-    char text[128];
+    char text[512];
     int error = dead_reader_open(&going.reader, request->path);
 
     if (error != 0) {
-        fail(&going, EX_NOINPUT, request->path, dead_output_reason(error, text, sizeof text));
+        fail(&going, EX_NOINPUT, request->path,
+             dead_output_reason(request->path, error, text, sizeof text));
     } else {
         begin(&going);
         if (going.code == EX_OK)

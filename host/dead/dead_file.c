@@ -179,7 +179,7 @@ static void use_locked(struct dead_file *file, struct dead_output *output)
 static void reopen_locked(struct dead_file *file)
 {
     struct dead_output *output = NULL;
-    char text[128];
+    char text[512];
     int error;
 
     file->reopens = false;
@@ -190,10 +190,11 @@ static void reopen_locked(struct dead_file *file)
     if (error == 0)
         log_opened(file, output);
     else
-        log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
-                  weir_str("path", file->output->path),
-                  weir_str("reason", dead_output_reason(error, text, sizeof text)),
-                  weir_str("effect", "keeping the file that is open"));
+        log_event(
+            file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
+            weir_str("path", file->output->path),
+            weir_str("reason", dead_output_reason(file->output->path, error, text, sizeof text)),
+            weir_str("effect", "keeping the file that is open"));
     lock_acquire(&file->lock);
     if (error == 0)
         use_locked(file, output);
@@ -289,11 +290,11 @@ static void end_text_locked(struct dead_file *file, bool is_stored)
 
 static void log_error_locked(struct dead_file *file, int error, const char *pool)
 {
-    char text[128];
+    char text[512];
 
     log_event(file->sink, WEIR_LOG_ERROR, COMPONENT, "dead letters cannot be stored",
               weir_str("path", file->output->path), weir_str("pool", pool),
-              weir_str("reason", dead_output_reason(error, text, sizeof text)),
+              weir_str("reason", dead_output_reason(file->output->path, error, text, sizeof text)),
               weir_str("effect", "positions of sources stay where they are until it can"));
 }
 
@@ -422,7 +423,7 @@ int dead_file_prepare(struct dead_file *file, const struct settings *settings,
 {
     const struct settings_host *host = &settings->host;
     const char *path = host->dead_letters.file;
-    char text[128];
+    char text[512];
     int error;
 
     *out_output = NULL;
@@ -436,7 +437,7 @@ int dead_file_prepare(struct dead_file *file, const struct settings *settings,
         return 0;
     }
     report_add(report, written_mark(&host->written, "dead_letters.file"), "host.dead_letters.file",
-               "%s: %s", path, dead_output_reason(error, text, sizeof text));
+               "%s: %s", path, dead_output_reason(path, error, text, sizeof text));
     return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
 }
 

@@ -84,14 +84,8 @@ static int begin(struct dead_output *output)
 
 static int make_ready(struct dead_output *output)
 {
-    struct stat about;
-    int error;
+    int error = weir_settling_check_open_(output->descriptor);
 
-    if (fstat(output->descriptor, &about) < 0)
-        return errno;
-    if (!S_ISREG(about.st_mode))
-        return EILSEQ;
-    error = weir_settling_owner_(output->path, &about);
     if (error != 0)
         return error;
     if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0)
@@ -107,6 +101,10 @@ static int make_ready(struct dead_output *output)
 
 static int open_path(struct dead_output *output)
 {
+    int error = weir_settling_check(output->path);
+
+    if (error != 0)
+        return error;
     output->descriptor = open(output->path,
                               O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
                               S_IRUSR | S_IWUSR);
@@ -190,23 +188,19 @@ bool dead_output_has_its_path(const struct dead_output *output)
            here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
-const char *dead_output_reason(int error, char *text, size_t size)
+const char *dead_output_reason(const char *path, int error, char *text, size_t size)
 {
     switch (error) {
     case EBUSY:
         return "another process writes it";
     case EILSEQ:
         return "it is not a file of dead letters";
-    case ELOOP:
-        return "it is a symbolic link, which another user may have made";
-    case EPERM:
-        return "it belongs to another user, who may read and change it";
     case EEXIST:
         return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
                ", is taken: move both files";
     case EFBIG:
         return "the share of a pool in its largest size, dead_letters.file_size, is used up";
     default:
-        return strerror_r(error, text, size);
+        return weir_settling_reason(path, error, text, size);
     }
 }

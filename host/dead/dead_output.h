@@ -26,9 +26,8 @@ struct dead_output {
     struct dead_shares shares; /* owned; the caller adds to it what it appends */
 };
 
-/* Opens or makes the file, with mode 0600. Returns 0 or an errno; EPERM: it belongs neither to this
- * user, nor to root, nor to the owner of its folder; EILSEQ: it is another file,
- * EBUSY: another process has it, EEXIST: two files of version 1. Owned by the caller. */
+/* Opens or makes the file, with mode 0600. Returns 0 or an errno, as weir_settling_check; EILSEQ: it
+ * is another file, EBUSY: another process has it, EEXIST: two files of version 1. Owned by the caller. */
 int dead_output_open(const char *path, struct dead_output **out);
 /* NULL is allowed. */
 void dead_output_close(struct dead_output *output);
@@ -40,7 +39,7 @@ int dead_output_append(struct dead_output *output, const char *bytes, size_t siz
 /* True when the path still leads to this file. */
 bool dead_output_has_its_path(const struct dead_output *output);
 
-/* The sentence for an errno of these functions. `text` may be used for it. */
-const char *dead_output_reason(int error, char *text, size_t size);
+/* The clause for an errno of these functions. `text` may be used for it. */
+const char *dead_output_reason(const char *path, int error, char *text, size_t size);
 
 #endif

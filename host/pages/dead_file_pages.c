@@ -18,7 +18,7 @@ static bool look(const struct overview *overview, struct dead_file_figures *out)
 void dead_file_pages_json(const struct overview *overview, struct json *json)
 {
     struct dead_file_figures figures;
-    char text[128];
+    char text[512];
 
     if (!look(overview, &figures))
         return;
@@ -29,7 +29,8 @@ void dead_file_pages_json(const struct overview *overview, struct json *json)
     json_unsigned(json, "waiting", figures.waiting);
     json_unsigned(json, "lost", figures.lost);
     json_text(json, "error",
-              figures.error ? dead_output_reason(figures.error, text, sizeof text) : "");
+              figures.error ? dead_output_reason(figures.path, figures.error, text, sizeof text)
+                            : "");
     json_end(json);
     free(figures.path);
 }
@@ -37,7 +38,7 @@ void dead_file_pages_json(const struct overview *overview, struct json *json)
 void dead_file_pages_print(const struct overview *overview, FILE *stream)
 {
     struct dead_file_figures figures;
-    char size[32], text[128];
+    char size[32], text[512];
 
     if (!look(overview, &figures))
         return;
@@ -49,7 +50,7 @@ void dead_file_pages_print(const struct overview *overview, FILE *stream)
         fprintf(stream, ", %" PRIu64 " were not stored", figures.lost);
     if (figures.error != 0)
         fprintf(stream, "; cannot be written: %s",
-                dead_output_reason(figures.error, text, sizeof text));
+                dead_output_reason(figures.path, figures.error, text, sizeof text));
     fputc('\n', stream);
     free(figures.path);
 }

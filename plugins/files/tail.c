@@ -80,11 +80,11 @@ static int write_bookmark(struct tail *state, struct bookmark *bookmark)
 static void log_save(struct weir_self *self, struct tail *state, int error)
 {
     const char *path = state->settings->position;
-    char text[128];
+    char text[512];
 
     if (error != 0 && error != state->save_error)
         weir_log(self, WEIR_LOG_ERROR, "position cannot be saved", weir_str("path", path),
-                 weir_str("reason", strerror_r(error, text, sizeof text)));
+                 weir_str("reason", weir_settling_reason(path, error, text, sizeof text)));
     if (error == 0 && state->save_error != 0)
         weir_log(self, WEIR_LOG_INFO, "position is saved again", weir_str("path", path));
     state->save_error = error;
@@ -125,14 +125,15 @@ static int load_file(struct weir_self *self, struct tail *state)
     struct bookmark bookmark = { .text = NULL };
     const char *path = state->settings->position;
     int error = bookmark_load(&bookmark, path);
-    char text[128];
+    char text[512];
     int status = 0;
 
     if (error == 0)
         error = bookmark_check(path);
     if (error != 0) {
-        const char *reason = error == ENODATA ? "is empty; remove it for a first start"
-                                              : strerror_r(error, text, sizeof text);
+        const char *reason = error == ENODATA
+                                 ? "is empty; remove it for a first start"
+                                 : weir_settling_reason(path, error, text, sizeof text);
 
         weir_log(self, WEIR_LOG_ERROR, "position cannot be used", weir_str("path", path),
                  weir_str("reason", reason));
@@ -152,12 +153,12 @@ static int lock_file(struct weir_self *self, struct tail *state)
 {
     const char *path = state->settings->position;
     int error = weir_settling_lock(path, &state->lock);
-    char text[128];
-    const char *reason = error == EBUSY ? "another source or host has the position"
-                                        : strerror_r(error, text, sizeof text);
+    char text[512];
+    const char *reason;
 
     if (error == 0 || error == ENOENT)
         return 0;
+    reason = weir_settling_reason(path, error, text, sizeof text);
     weir_reason(self, "%s", reason);
     weir_log(self, WEIR_LOG_ERROR, "position cannot be locked", weir_str("path", path),
              weir_str("reason", reason));

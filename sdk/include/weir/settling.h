@@ -149,31 +149,69 @@ static inline char *weir_settling_folder_(const char *path)
     return folder;
 }
 
-/* Whether a file belongs to this user, to root or to the owner of its folder: 0 or an errno, EPERM:
- * to another one. */
-static inline int weir_settling_owner_(const char *path, const struct stat *about)
+/* Whether this user trusts another one: root, or the owner of `/`, which is root where a name space
+ * of users has no number for it. */
+static inline bool weir_settling_trusts_(uid_t user)
 {
-    char *folder;
-    struct stat in;
-    int error;
+    struct stat top;
 
-    if (about->st_uid == geteuid() || about->st_uid == 0)
-        return 0;
-    folder = weir_settling_folder_(path);
-    if (!folder)
-        return ENOMEM;
-    error = stat(folder, &in) < 0 ? errno : about->st_uid == in.st_uid ? 0 : EPERM;
+    return user == geteuid() || user == 0 || (stat("/", &top) == 0 && user == top.st_uid);
+}
+
+/* Whether users other than the owner of a folder can replace files there that are not theirs. */
+static inline bool weir_settling_is_shared_(const struct stat *folder)
+{
+    const mode_t sticky = 01000; /* S_ISVTX, which POSIX.1-2008 alone does not have */
+
+    return (folder->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (folder->st_mode & sticky) == 0;
+}
+
+/* 0 or an errno. */
+static inline int weir_settling_stat_folder_(const char *path, struct stat *out_folder)
+{
+    char *folder = weir_settling_folder_(path);
+    int error = !folder ? ENOMEM : stat(folder, out_folder) < 0 ? errno : 0;
+
     free(folder);
     return error;
 }
 
+/* Whether only this user and root can replace files of this user in the folder of a file: 0 or an
+ * errno, EPERM: others can. */
+static inline int weir_settling_check_folder_(const char *path)
+{
+    struct stat folder;
+    int error = weir_settling_stat_folder_(path, &folder);
+
+    if (error != 0)
+        return error;
+    return weir_settling_is_shared_(&folder) || !weir_settling_trusts_(folder.st_uid) ? EPERM : 0;
+}
+
+/* Whether that is a regular file of this user or of root: 0 or an errno, as weir_settling_check. */
+static inline int weir_settling_check_file_(const struct stat *about)
+{
+    int error = weir_settling_kind_(about);
+
+    return error != 0 ? error : weir_settling_trusts_(about->st_uid) ? 0 : EPERM;
+}
+
+/* As weir_settling_check_file_, of an open file. */
+static inline int weir_settling_check_open_(int descriptor)
+{
+    struct stat about;
+
+    return fstat(descriptor, &about) < 0 ? errno : weir_settling_check_file_(&about);
+}
+
 /*
  * Whether a file of this name may be read and replaced here: it is a regular file or not there, and
- * its folder can be written to. A link, a folder, a device, a FIFO or a socket is never opened,
- * followed or replaced: other users may have put it there. So may a file that belongs neither to
- * this user, nor to root, nor to the owner of the folder. Returns 0 or an errno: ELOOP: a link,
- * EISDIR: a folder, ENOTSUP: one of the others, EPERM: a file of another user. For
- * weir_check_settings, and before the first use.
+ * nobody but this user and root can put another one in its place. A link, a folder, a device, a
+ * FIFO or a socket is never opened, followed or replaced: other users may have put it there. Returns
+ * 0 or an errno: ELOOP: a link, EISDIR: a folder, ENOTSUP: one of the others; EPERM: the file or its
+ * folder belongs to a user who is neither this one nor root, or others may write to the folder, and
+ * it has no sticky bit. weir_settling_reason says which. For weir_check_settings, and before the
+ * first use.
  */
 static inline int weir_settling_check(const char *path)
 {
@@ -183,14 +221,51 @@ static inline int weir_settling_check(const char *path)
 
     if (!folder)
         return ENOMEM;
-    error = access(folder, W_OK | X_OK) < 0 ? errno : 0;
+    error = access(folder, W_OK | X_OK) < 0 ? errno : weir_settling_check_folder_(path);
     free(folder);
     if (error != 0)
         return error;
     if (lstat(path, &about) < 0)
         return errno == ENOENT ? 0 : errno;
-    error = weir_settling_kind_(&about);
-    return error != 0 ? error : weir_settling_owner_(path, &about);
+    return weir_settling_check_file_(&about);
+}
+
+/* As weir_settling_reason, for EPERM. */
+static inline void weir_settling_explain_(const char *path, char *text, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? path : ".";
+    const int length = slash && slash != path ? (int)(slash - path) : 1;
+    struct stat folder;
+
+    if (weir_settling_stat_folder_(path, &folder) != 0 ||
+        (!weir_settling_is_shared_(&folder) && weir_settling_trusts_(folder.st_uid)))
+        (void)snprintf(text, size,
+                       "it, or its file .lock or .new, belongs to another user, who can change it");
+    else if (weir_settling_is_shared_(&folder))
+        (void)snprintf(text, size,
+                       "its folder %.*s (mode %04o) lets others replace files: chmod go-w, or +t",
+                       length, name, (unsigned)folder.st_mode & 07777u);
+    else
+        (void)snprintf(text, size,
+                       "its folder %.*s belongs to user %u, who is neither root nor the host's",
+                       length, name, (unsigned)folder.st_uid);
+}
+
+/* The reason of an error of these functions, for people: a clause about the file `path`. `text`
+ * takes it, of `size` bytes; returns `text`. */
+static inline const char *weir_settling_reason(const char *path, int error, char *text, size_t size)
+{
+    if (error == EPERM)
+        weir_settling_explain_(path, text, size);
+    else
+        (void)snprintf(text, size, "%s",
+                       error == ELOOP ? "it is a symbolic link, which another user may have made"
+                       : error == ENOTSUP ? "it is no regular file"
+                       : error == EBUSY   ? "another source or host has the position"
+                       : error == EINVAL  ? "it has other bytes than were saved"
+                                          : strerror(error));
+    return text;
 }
 
 /* Opens a state file for reading; `*out_stream` is NULL when it is not there. Never waits. Returns
@@ -198,15 +273,14 @@ static inline int weir_settling_check(const char *path)
 static inline int weir_settling_open(const char *path, FILE **out_stream)
 {
     int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat about;
     int error;
 
     *out_stream = NULL;
     if (descriptor < 0)
         return errno == ENOENT ? 0 : errno == ENXIO ? ENOTSUP : errno;
-    error = fstat(descriptor, &about) < 0 ? errno : weir_settling_kind_(&about);
+    error = weir_settling_check_folder_(path);
     if (error == 0)
-        error = weir_settling_owner_(path, &about);
+        error = weir_settling_check_open_(descriptor);
     if (error == 0) {
         *out_stream = fdopen(descriptor, "r");
         error = *out_stream ? 0 : errno;
@@ -233,15 +307,14 @@ static inline char *weir_settling_beside_(const char *path, const char *end)
 static inline int weir_settling_open_lock_(const char *path)
 {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int descriptor = open(path, flags, 0600);
-    struct stat about;
-    int error;
+    int error = weir_settling_check(path);
+    int descriptor = error == 0 ? open(path, flags, 0600) : -1;
 
-    if (descriptor < 0)
+    if (descriptor < 0) {
+        errno = error != 0 ? error : errno;
         return -1;
-    error = fstat(descriptor, &about) < 0 ? errno : weir_settling_kind_(&about);
-    if (error == 0)
-        error = weir_settling_owner_(path, &about);
+    }
+    error = weir_settling_check_open_(descriptor); /* it may be another one by now */
     if (error == 0)
         return descriptor;
     (void)close(descriptor);

@@ -375,7 +375,7 @@ static void test_file_of_another_user_is_refused(void)
     CU_ASSERT_EQUAL_FATAL(chown(path, other, (gid_t)-1), 0);
     CU_ASSERT_EQUAL(dead_output_open(path, &output), geteuid() == 0 ? EPERM : 0);
     dead_output_close(output);
-    CU_ASSERT_EQUAL_FATAL(chown(work.path, other, (gid_t)-1), 0); /* the folder is that user's */
+    CU_ASSERT_EQUAL_FATAL(chown(path, geteuid(), (gid_t)-1), 0);
     dead_output_close(open_output(path));
     workspace_finish(&work);
 }

@@ -206,11 +206,13 @@ static void expect_no_change(struct fixture *f, void (*hide)(struct fixture *),
 
 static void begin_in_folder(struct fixture *f)
 {
+    const uid_t owner = getuid() == 0 ? 65534 : getuid();
+
     scratch_init(&f->scratch);
-    CU_ASSERT_EQUAL(chmod(f->scratch.path, 0777), 0);
+    CU_ASSERT_EQUAL(chown(f->scratch.path, owner, (gid_t)-1), 0);
     (void)scratch_directory(&f->scratch, "logs");
-    CU_ASSERT_EQUAL(chmod(scratch_path(&f->scratch, "logs"), 0777), 0);
-    set_user(65534);
+    CU_ASSERT_EQUAL(chown(scratch_path(&f->scratch, "logs"), owner, (gid_t)-1), 0);
+    set_user(owner);
     fixture_append_to(f, "logs/a.log", "one\n");
     start_for(f, "logs/*.log");
 }

@@ -250,7 +250,7 @@ static void test_file_of_another_user_is_refused(void)
     CU_ASSERT_EQUAL(weir_settling_check(path), refused);
     CU_ASSERT_EQUAL(weir_settling_load(path, &place), refused);
     CU_ASSERT_EQUAL(weir_settling_save(path, 8), refused);
-    CU_ASSERT_EQUAL_FATAL(chown(work.path, other, (gid_t)-1), 0); /* the folder is that user's */
+    CU_ASSERT_EQUAL_FATAL(chown(path, geteuid(), (gid_t)-1), 0);
     CU_ASSERT_EQUAL(weir_settling_save(path, 8), 0);
     CU_ASSERT_EQUAL(weir_settling_load(path, &place), 0);
     CU_ASSERT_EQUAL(place, 8);
