@@ -350,6 +350,7 @@ def test_wrong_credentials_refuse_the_start_whether_it_must_connect_or_not(suite
 
 def test_credentials_that_are_wrong_for_a_while_lose_nothing(suite):
     """The login concerns no single message: they wait, and each try comes later than the last."""
+    suite.engine.survive()
     host = publisher(suite, [f"x {i}" for i in range(10)]).start()
     until(lambda: host.number("far#0", "confirmed") == 10, "all are published", host)
     set_password(suite, "changed")
