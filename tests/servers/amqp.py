@@ -370,7 +370,7 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", default="")
-    parser.add_argument("--limit", type=int, default=900, help="seconds, for a wait without an end")
+    parser.add_argument("--limit", type=int, default=300, help="seconds, for a wait without an end")
     options = parser.parse_args()
     print(f"amqp: seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
