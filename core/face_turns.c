@@ -1,4 +1,5 @@
 /* Long turns, and what a thread was doing when it crashed: face/turns.h. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "actor/runtime.h"
 #include "dispatch/watchdog.h"
 #include "face/turns.h"
+#include "message/peek.h"
 
 struct long_turns {
     struct runtime *runtime;                             /* const */
@@ -121,6 +123,22 @@ static const char *name_of(const struct callback_watch *watch, const struct weir
     return vault_holds(watch->names, tag, sizeof *tag) ? vault_text(watch->names, tag->name) : NULL;
 }
 
+/* The message in hand. What cannot be read, or is not what the note says, is left out. */
+static void read_message(const struct callback_watch *watch, struct callback_note *out)
+{
+    const struct actor *actor;
+    const struct message *message;
+    struct message_peek peek;
+
+    if (!peek_bytes(&actor, &watch->executor->current, sizeof actor) || !actor ||
+        !peek_bytes(&message, &actor->current, sizeof message) || !message ||
+        !message_peek(message, watch->note->tag, &peek))
+        return;
+    out->attempt = peek.attempt;
+    static_assert(sizeof out->message_label == sizeof peek.label, "a label fits");
+    memcpy(out->message_label, peek.label, sizeof peek.label);
+}
+
 /* A pointer in the note comes from memory that a plugin may have overwritten: it is followed into
  * the vault and nowhere else. */
 bool callback_watch_read(const struct callback_watch *watch, struct callback_note *out)
@@ -131,10 +149,12 @@ bool callback_watch_read(const struct callback_watch *watch, struct callback_not
         return false;
     *out = (struct callback_note){
         .place = vault_text(watch->names, note->place),
-        .label = vault_text(watch->names, note->label),
+        .code = vault_text(watch->names, note->label),
         .tag = name_of(watch, note->tag),
         .worker = note->worker,
         .inside = note->inside,
     };
+    if (note->inside)
+        read_message(watch, out);
     return true;
 }

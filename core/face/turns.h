@@ -66,10 +66,12 @@ void callback_watch_end(struct callback_watch *watch);
 /* The callback that runs, or that ran last. Any text may be NULL. */
 struct callback_note {
     const char *place; /* the path of the pool or source */
-    const char *label; /* plugin, generation and behaviour */
+    const char *code;  /* plugin, generation and behaviour */
     const char *tag;   /* of the message in hand */
     uint32_t worker;
-    bool inside; /* the callback has not returned */
+    bool inside;             /* the callback has not returned */
+    uint32_t attempt;        /* of the message; 0: not known, as its memory was overwritten */
+    char message_label[190]; /* "" likewise, and without one */
 };
 /* In a signal handler on the thread. False: nothing is known. */
 bool callback_watch_read(const struct callback_watch *watch, struct callback_note *out);

@@ -13,6 +13,7 @@
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
 #include "host/run/first_process.h"
+#include "host/run/last_words.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: a reload may add one */
 #define TICK_MS 100       /* of the progress line and of the check for the end */
@@ -36,6 +37,7 @@ static int make_voice(struct host *host)
         return WEIR_ENOMEM;
     setup.screen = host->screen;
     host->logger = logger_create(&setup);
+    last_words_begin(STDERR_FILENO, host->logger);
     if (!host->logger || logger_hide(host->logger, &host->secrets) != WEIR_OK)
         return WEIR_ENOMEM;
     if (dead_file_create(logger_sink(host->logger), logger_date_us, &host->dead_file) != 0)
@@ -315,6 +317,7 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     control_jobs_finish(&host->jobs);
     crash_watch_end();
+    last_words_end();
     reserve_finish(&host->reserve);
     dead_file_destroy(host->dead_file);
     if (printing_finish(&host->printing)) { /* else the printer's thread still uses them */
@@ -335,7 +338,7 @@ static int start_host(struct host *host)
     if (code != EX_OK)
         return code;
     exit_guard_set_wake(start_watch_wake, &host->start_watch);
-    if (make_voice(host) != 0 || exit_guard_begin(STDERR_FILENO) != 0 ||
+    if (make_voice(host) != 0 || exit_guard_begin() != 0 ||
         make_runtime(host, settings->host.memory) != 0) {
         settings_destroy(settings);
         return EX_SOFTWARE;
@@ -345,7 +348,7 @@ static int start_host(struct host *host)
         settings_destroy(settings);
         return EX_CONFIG;
     }
-    crash_watch_begin(STDERR_FILENO);
+    crash_watch_begin();
     status = start(host, settings);
     if (status == WEIR_ETIMEOUT)
         running_leave_threads_behind(host, EX_CONFIG);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include <weir/printable.h>
 
@@ -149,26 +148,53 @@ static void add_value(struct line *line, enum log_format format, const struct we
     }
 }
 
-static void add_date(struct line *line, uint64_t date_us)
+/* With zeros in front. */
+static void add_digits(struct line *line, uint64_t value, unsigned count)
 {
-    time_t seconds = (time_t)(date_us / 1000000);
-    struct tm date;
+    char digits[8];
 
-    if (!gmtime_r(&seconds, &date))
-        return;
-    line_format(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", date.tm_year + 1900, date.tm_mon + 1,
-                date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
-                (unsigned)(date_us / 1000 % 1000));
+    for (unsigned i = count; i-- > 0; value /= 10)
+        digits[i] = (char)('0' + value % 10);
+    line_bytes(line, digits, count);
+}
+
+/* The Gregorian date of a day since 1970. gmtime_r is not safe in a signal handler. Counts in years
+ * that begin in March, so that a leap day is the last day of its year. */
+static void add_day(struct line *line, uint64_t days)
+{
+    uint64_t day = days + 719468; /* since 0000-03-01 */
+    uint64_t era = day / 146097;  /* of 400 years */
+    uint64_t in_era = day % 146097;
+    uint64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+    uint64_t in_year = in_era - (365 * year + year / 4 - year / 100);
+    uint64_t month = (5 * in_year + 2) / 153; /* since March */
+
+    add_digits(line, era * 400 + year + (month >= 10), 4);
+    line_put(line, '-');
+    add_digits(line, month < 10 ? month + 3 : month - 9, 2);
+    line_put(line, '-');
+    add_digits(line, in_year - (153 * month + 2) / 5 + 1, 2);
 }
 
 static void add_time(struct line *line, uint64_t date_us)
 {
-    time_t seconds = (time_t)(date_us / 1000000);
-    struct tm date;
+    uint64_t seconds = date_us / 1000000;
 
-    if (localtime_r(&seconds, &date))
-        line_format(line, "%02d:%02d:%02d.%03u", date.tm_hour, date.tm_min, date.tm_sec,
-                    (unsigned)(date_us / 1000 % 1000));
+    add_digits(line, seconds / 3600 % 24, 2);
+    line_put(line, ':');
+    add_digits(line, seconds / 60 % 60, 2);
+    line_put(line, ':');
+    add_digits(line, seconds % 60, 2);
+    line_put(line, '.');
+    add_digits(line, date_us / 1000 % 1000, 3);
+}
+
+static void add_date(struct line *line, uint64_t date_us)
+{
+    add_day(line, date_us / 1000000 / 86400);
+    line_put(line, 'T');
+    add_time(line, date_us);
+    line_put(line, 'Z');
 }
 
 static void add_level(struct line *line, enum weir_log_level level, bool colour)
@@ -185,11 +211,11 @@ static void add_level(struct line *line, enum weir_log_level level, bool colour)
     line_put(line, ' ');
 }
 
-static void add_text_head(struct line *line, bool colour, uint64_t date_us,
+static void add_text_head(struct line *line, const struct log_style *style, uint64_t date_us,
                           const struct log_line *from)
 {
-    add_time(line, date_us);
-    add_level(line, from->level, colour);
+    add_time(line, date_us + (uint64_t)style->zone_s * 1000000);
+    add_level(line, from->level, style->colour);
     add_safe(line, LOG_TEXT, from->component ? from->component : "", false);
     line_text(line, ": ");
     add_safe(line, LOG_TEXT, from->event ? from->event : "", false);
@@ -201,7 +227,7 @@ static void add_head(struct line *line, const struct log_style *style, uint64_t 
     enum log_format format = style->format;
 
     if (format == LOG_TEXT) {
-        add_text_head(line, style->colour, date_us, from);
+        add_text_head(line, style, date_us, from);
         return;
     }
     line_text(line, format == LOG_JSON ? "{\"ts\":\"" : "ts=");
@@ -254,8 +280,11 @@ size_t log_line_write(char *buffer, const struct log_style *style, uint64_t date
     bool whole = true;
 
     line_init(&prefix, buffer, LOG_LINE_MAX + 1);
-    if (style->journal)
-        line_format(&prefix, "<%d>", priority(from->level));
+    if (style->journal) {
+        line_put(&prefix, '<');
+        line_unsigned(&prefix, (uint64_t)priority(from->level));
+        line_put(&prefix, '>');
+    }
     line_init(&line, buffer + prefix.used, LOG_LINE_MAX + 1 - prefix.used - TAIL_SIZE);
     add_head(&line, style, date_us, from);
     if (line.cut) {

@@ -1,6 +1,6 @@
 /*
- * log/log_line.h - formats a log line as logfmt, JSON, or a text for people. Pure but for the time
- * zone; the caller supplies the time.
+ * log/log_line.h - formats a log line as logfmt, JSON, or a text for people. Pure, and safe in a
+ * signal handler but for fields of kind WEIR_F64; the caller supplies the time.
  *
  * The text is always one line: bytes that are no UTF-8, and characters that control a terminal (see
  * weir/printable.h), are escaped. It has at most LOG_LINE_MAX bytes with the newline, which a pipe
@@ -18,6 +18,7 @@ struct log_style {
     enum log_format format;
     bool journal; /* begin with the priority of sd-daemon(3), `<6>` */
     bool colour;  /* of the level, in LOG_TEXT */
+    long zone_s;  /* seconds east of UTC, for the time in LOG_TEXT */
 };
 
 /*

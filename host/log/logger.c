@@ -20,6 +20,7 @@ struct logger {
     atomic_int level;          /* by logger_set_level; advisory: a race costs or adds one line */
     atomic_int most;           /* as `level`: the most verbose of `level` and `levels` */
     atomic_int format;         /* as `level` */
+    atomic_long zone_s;        /* seconds east of UTC, by the last line in LOG_TEXT; advisory */
     atomic_uint_fast64_t lost; /* lines, since the last line that was written */
     struct lock lock;
     struct log_limit limit;    /* lock */
@@ -63,12 +64,13 @@ struct logger *logger_create(const struct logger_setup *setup)
     atomic_init(&logger->level, (int)setup->level);
     atomic_init(&logger->most, (int)setup->level);
     atomic_init(&logger->format, (int)setup->style.format);
+    atomic_init(&logger->zone_s, 0);
     atomic_init(&logger->lost, 0);
     lock_init(&logger->lock, LOCK_LOGGER);
     return logger;
 }
 
-static struct log_style style_of(struct logger *logger)
+struct log_style logger_style(const struct logger *logger)
 {
     /* Relaxed: the format is one number that orders nothing else. */
     int format = atomic_load_explicit(&logger->format, memory_order_relaxed);
@@ -77,15 +79,34 @@ static struct log_style style_of(struct logger *logger)
         format = logger->terminal ? LOG_TEXT : LOG_LOGFMT;
     return (struct log_style){ .format = (enum log_format)format,
                                .journal = logger->journal,
-                               .colour = logger->colour };
+                               .colour = logger->colour,
+                               .zone_s = atomic_load_explicit(&logger->zone_s,
+                                                              memory_order_relaxed) };
+}
+
+/* The offset may change, as at the end of summer time. localtime_r is not safe in a signal handler,
+ * which uses that of the last line. */
+static void note_zone(struct logger *logger, uint64_t date_us)
+{
+    time_t seconds = (time_t)(date_us / 1000000);
+    struct tm date;
+
+    if (localtime_r(&seconds, &date))
+        atomic_store_explicit(&logger->zone_s, date.tm_gmtoff, memory_order_relaxed);
 }
 
 static int write_line(struct logger *logger, const struct log_line *line)
 {
     char text[LOG_LINE_MAX + 1];
-    struct log_style style = style_of(logger);
-    size_t size = log_line_write(text, &style, logger->date_us(), line);
+    struct log_style style = logger_style(logger);
+    uint64_t date_us = logger->date_us();
+    size_t size;
 
+    if (style.format == LOG_TEXT) {
+        note_zone(logger, date_us);
+        style = logger_style(logger);
+    }
+    size = log_line_write(text, &style, date_us, line);
     size = logger_conceal(logger, text, size - 1, sizeof text - 1); /* without its newline */
     text[size++] = '\n';
     return screen_log(logger->screen, text, size);

@@ -40,6 +40,9 @@ void logger_destroy(struct logger *logger);
 /* Borrowed until logger_destroy. */
 const struct log_sink *logger_sink(struct logger *logger);
 
+/* How its next line is formatted. Safe in a signal handler. */
+struct log_style logger_style(const struct logger *logger);
+
 /* Lines below this level are dropped from now on. */
 void logger_set_level(struct logger *logger, enum weir_log_level level);
 /* Gives pools levels of their own from now on. Takes them; NULL = no pool has one. */

@@ -15,7 +15,6 @@
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
 #define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
-#define WORDS_SIZE 1024
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
@@ -24,77 +23,29 @@ static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 /* A signal handler gets no argument of ours, so this state is global. Written by crash_install. */
 static struct {
     const struct crash_note *(*current)(void);
-    int descriptor;
-    bool terminal; /* a progress line may be there, which the report must not continue */
     struct sigaction before[SIGNALS_COUNT];
     atomic_flag reporting; /* taken by the first thread to fault */
-} crash = { .descriptor = -1, .reporting = ATOMIC_FLAG_INIT };
+} crash = { .reporting = ATOMIC_FLAG_INIT };
 
-static const char *signal_name(int number)
+static void write_address(struct line *line, const void *address)
 {
-    switch (number) {
-    case SIGSEGV:
-        return "SIGSEGV";
-    case SIGBUS:
-        return "SIGBUS";
-    case SIGILL:
-        return "SIGILL";
-    case SIGFPE:
-        return "SIGFPE";
-    default:
-        return "SIGABRT";
-    }
-}
-
-static void add_pair(struct line *line, const char *key, const char *value)
-{
-    if (!value)
-        return;
-    line_text(line, key);
-    line_text(line, value);
-}
-
-void crash_describe(struct line *line, const struct crash_note *note)
-{
-    add_pair(line, " pool=", note->pool);
-    add_pair(line, " ", note->label);
-    line_text(line, " worker=");
-    line_unsigned(line, note->worker);
-    add_pair(line, " message=", note->tag);
-}
-
-static void add_address(struct line *line, const void *address)
-{
-    line_text(line, " address=0x");
+    line_text(line, "0x");
     for (size_t shift = sizeof(uintptr_t) * 8; shift > 0; shift -= 8)
         line_hex(line, (unsigned char)((uintptr_t)address >> (shift - 8)));
 }
 
 static void report_signal(int number, const siginfo_t *info)
 {
-    char words[WORDS_SIZE];
+    char address[32], name[LAST_WORDS_SIGNAL];
     struct line line;
-    const struct crash_note *note = crash.current ? crash.current() : NULL;
-    ssize_t ignored;
+    struct weir_field fields[] = { weir_str("signal", last_words_signal(number, name)),
+                                   weir_str("address", address), weir_str(NULL, NULL) };
 
-    line_init(&line, words, sizeof words - 1);
-    if (crash.terminal)
-        line_put(&line, '\n');
-    line_text(&line, "weir: crash signal=");
-    line_text(&line, signal_name(number));
-    if (number != SIGABRT)
-        add_address(&line, info->si_addr);
-    if (!note || !note->inside)
-        line_text(&line, " in the host itself");
-    if (note && !note->inside)
-        line_text(&line, ", after a callback of");
-    if (note)
-        crash_describe(&line, note);
-    line_text(&line, "; the host ends");
-    line.size++; /* kept free for the newline */
-    line_put(&line, '\n');
-    ignored = write(crash.descriptor, words, line.used);
-    (void)ignored;
+    line_init(&line, address, sizeof address);
+    write_address(&line, info->si_addr);
+    if (number == SIGABRT) /* which is about no address */
+        fields[1] = weir_str(NULL, NULL);
+    last_words_write("crash", fields, crash.current ? crash.current() : NULL, "the host ends");
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -116,14 +67,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
     raise(number);
 }
 
-int crash_install(const struct crash_note *(*current)(void), int descriptor)
+int crash_install(const struct crash_note *(*current)(void))
 {
     struct sigaction action = { .sa_sigaction = on_signal,
                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 
     crash.current = current;
-    crash.descriptor = descriptor;
-    crash.terminal = isatty(descriptor);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < SIGNALS_COUNT; i++)
         sigaddset(&action.sa_mask, signals[i]);

@@ -1,9 +1,9 @@
 /*
  * run/crash.h - reports whose code ran when a signal ends the host.
  *
- * A fault in a plugin is a fault of the whole process. The handler writes, with write(2) alone, the
- * signal, pool, plugin, generation, worker and message, then lets the signal end the process as it
- * would have. It never resumes. A fault in the host's own code is reported with the last callback
+ * A fault in a plugin is a fault of the whole process. The handler writes a line with the
+ * signal, pool, plugin, generation, worker and message (last_words.h), then lets the signal end the
+ * process as it would have. It never resumes. A fault in the host's own code is reported with the last callback
  * of the thread, since that callback may have corrupted the host's memory.
  *
  * One per process, since a signal handler can only reach globals.
@@ -11,30 +11,14 @@
 #ifndef HOST_RUN_CRASH_H
 #define HOST_RUN_CRASH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* The callback that runs on this thread, or that ran there last. Its strings must stay readable. */
-struct crash_note {
-    const char *pool;  /* any string may be NULL */
-    const char *label; /* `plugin=NAME/VERSION generation=N behaviour=NAME` */
-    const char *tag;
-    uint32_t worker;
-    bool inside; /* the callback runs */
-};
-
-struct line;
-
-/* ` pool=... plugin=... worker=... message=...`, safe in a signal handler. */
-void crash_describe(struct line *line, const struct crash_note *note);
+#include "host/run/last_words.h"
 
 /*
  * Installs the handler for SEGV, BUS, ILL, FPE and ABRT. `current`, called in the signal handler,
  * returns the callback that runs or ran last on the calling thread (borrowed), or NULL for the host
- * itself; `current` may be NULL. The report is written to `descriptor`. 0, or WEIR_EINVALID when
- * the system refuses.
+ * itself; `current` may be NULL. 0, or WEIR_EINVALID when the system refuses.
  */
-int crash_install(const struct crash_note *(*current)(void), int descriptor);
+int crash_install(const struct crash_note *(*current)(void));
 /* Restores the former signal actions. */
 void crash_uninstall(void);
 

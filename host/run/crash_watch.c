@@ -7,6 +7,7 @@
 struct watched_thread {
     struct callback_watch watch; /* zeros: not a dispatcher's thread */
     struct crash_stack stack;
+    struct callback_note note; /* read last */
     struct crash_note reported;
 };
 
@@ -21,16 +22,18 @@ static struct watched_thread *this_thread(void)
 const struct crash_note *crash_watch_current(void)
 {
     struct watched_thread *thread = this_thread();
-    struct callback_note note;
+    const struct callback_note *note = &thread->note;
 
-    if (!callback_watch_read(&thread->watch, &note))
+    if (!callback_watch_read(&thread->watch, &thread->note))
         return NULL;
     thread->reported = (struct crash_note){
-        .pool = note.place,
-        .label = note.label,
-        .tag = note.tag,
-        .worker = note.worker,
-        .inside = note.inside,
+        .pool = note->place,
+        .code = note->code,
+        .tag = note->tag,
+        .label = note->message_label,
+        .attempt = note->attempt,
+        .worker = note->worker,
+        .inside = note->inside,
     };
     return &thread->reported;
 }
@@ -42,9 +45,9 @@ bool crash_watch_turn(struct turn_note *out)
     return thread->watch.executor && executor_read_turn(thread->watch.executor, out);
 }
 
-void crash_watch_begin(int descriptor)
+void crash_watch_begin(void)
 {
-    (void)crash_install(crash_watch_current, descriptor);
+    (void)crash_install(crash_watch_current);
 }
 
 void crash_watch_end(void)

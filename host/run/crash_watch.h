@@ -8,8 +8,8 @@
 
 struct crash_note;
 
-/* Installs the handler, which writes to `descriptor`. */
-void crash_watch_begin(int descriptor);
+/* Installs the handler, which writes by last_words.h. */
+void crash_watch_begin(void);
 void crash_watch_end(void);
 
 /* For runtime_options: on each dispatcher thread. */

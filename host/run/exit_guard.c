@@ -11,12 +11,11 @@
 
 #include <weir/status.h>
 
-#include "host/log/line.h"
 #include "host/run/crash.h"
 #include "host/run/crash_watch.h"
 
-#define WORDS_SIZE 1024
 #define HANDLERS_MORE 8 /* for the first thread, and those that plugins start themselves */
+#define EFFECT "the host ends with 70"
 #define TIMEOUT_MS 5000 /* time for the I/O thread to write some lines */
 
 /* Signals that end a process and that no user sends to a host on purpose. The crash handler and the
@@ -28,9 +27,7 @@ static const int signals[] = { SIGALRM, SIGVTALRM, SIGPROF, SIGIO,    SIGXCPU,
 
 static struct {
     atomic_bool armed;
-    pid_t process; /* const from begin to end, as the next five */
-    int descriptor;
-    bool terminal;
+    pid_t process; /* const from begin to end, as the next three */
     pthread_t owner;
     pthread_key_t key; /* each of our threads has a value there until it ends */
     struct sigaction before[SIGNALS_COUNT];
@@ -41,37 +38,6 @@ static struct {
     atomic_flag reporting;     /* taken by the first thread */
     atomic_bool asked;
 } guard = { .reporting = ATOMIC_FLAG_INIT };
-
-/* --- the words ------------------------------------------------------------------------------- */
-
-static void begin_words(struct line *line, char *words)
-{
-    line_init(line, words, WORDS_SIZE - 1);
-    if (guard.terminal)
-        line_put(line, '\n');
-    line_text(line, "weir: ");
-}
-
-static void add_culprit(struct line *line)
-{
-    const struct crash_note *note = crash_watch_current();
-
-    if (note && note->inside)
-        crash_describe(line, note);
-    else
-        line_text(line, " outside of any callback");
-}
-
-static void write_words(struct line *line)
-{
-    ssize_t ignored;
-
-    line_text(line, "; the host ends with 70");
-    line->size++; /* kept free for the newline */
-    line_put(line, '\n');
-    ignored = write(guard.descriptor, line->text, line->used);
-    (void)ignored;
-}
 
 /* --- the end --------------------------------------------------------------------------------- */
 
@@ -111,21 +77,19 @@ static bool is_armed(void)
     return atomic_load_explicit(&guard.armed, memory_order_acquire) && getpid() == guard.process;
 }
 
+static void report(const char *event, const struct weir_field *fields)
+{
+    last_words_write(event, fields, crash_watch_current(), EFFECT);
+    end_process();
+}
+
 static void on_exit_call(int code, void *unused)
 {
-    char words[WORDS_SIZE];
-    struct line line;
+    struct weir_field fields[] = { weir_int("code", code), weir_str(NULL, NULL) };
 
     (void)unused;
-    if (!is_armed() || !is_first())
-        return;
-    begin_words(&line, words);
-    line_text(&line, "exit(");
-    line_signed(&line, code);
-    line_text(&line, ") was called by");
-    add_culprit(&line);
-    write_words(&line);
-    end_process();
+    if (is_armed() && is_first())
+        report("exit was called", fields);
 }
 
 static void on_quick_exit(void)
@@ -135,39 +99,28 @@ static void on_quick_exit(void)
 
 static void on_thread_end(void *unused)
 {
-    char words[WORDS_SIZE];
-    struct line line;
+    struct weir_field none = weir_str(NULL, NULL);
 
     (void)unused;
-    if (!is_armed() || !is_first())
-        return;
-    begin_words(&line, words);
-    line_text(&line, "a thread of the host was ended by");
-    add_culprit(&line);
-    write_words(&line);
-    end_process();
+    if (is_armed() && is_first())
+        report("a thread of the host was ended", &none);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    char words[WORDS_SIZE];
-    struct line line;
+    char name[LAST_WORDS_SIGNAL];
+    struct weir_field fields[] = { weir_str("signal", last_words_signal(number, name)),
+                                   weir_int("sender", info->si_pid), weir_str(NULL, NULL) };
 
     (void)context;
     if (!is_armed() || !is_first())
         return;
-    begin_words(&line, words);
-    line_text(&line, "signal SIG");
-    line_text(&line, sigabbrev_np(number));
     if (info->si_code == SI_USER && info->si_pid != guard.process) {
-        line_text(&line, " from process ");
-        line_signed(&line, info->si_pid);
-    } else {
-        line_text(&line, " was raised by");
-        add_culprit(&line);
+        last_words_write("a signal came from another process", fields, NULL, EFFECT);
+        end_process();
     }
-    write_words(&line);
-    end_process();
+    fields[1] = weir_str(NULL, NULL);
+    report("a signal was raised", fields);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -213,7 +166,7 @@ static bool register_handlers(uint32_t wanted)
     return true;
 }
 
-int exit_guard_begin(int descriptor)
+int exit_guard_begin(void)
 {
     if (pthread_key_create(&guard.key, on_thread_end) != 0)
         return WEIR_ENOMEM;
@@ -223,8 +176,6 @@ int exit_guard_begin(int descriptor)
     }
     guard.process = getpid();
     guard.owner = pthread_self();
-    guard.descriptor = descriptor;
-    guard.terminal = isatty(descriptor);
     install_signals();
     /* Release pairs with the acquire in is_armed: all fields are set. */
     atomic_store_explicit(&guard.armed, true, memory_order_release);

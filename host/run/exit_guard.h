@@ -3,7 +3,7 @@
  * `quick_exit`, a signal whose action is to end the process, or the end of a thread of the host
  * (`pthread_exit`).
  *
- * The thread on which it happens writes one line, with write(2) alone, asks the I/O thread to log
+ * The thread on which it happens writes one line (last_words.h), asks the I/O thread to log
  * the ledger and to end the process with 70, and waits. When that takes longer than a few seconds
  * the thread ends the process itself. A child process that a plugin forks is not watched.
  *
@@ -20,8 +20,8 @@ struct executor;
 
 #define EXIT_GUARD_CODE 70 /* EX_SOFTWARE */
 
-/* Starts watching; reports go to `descriptor`. WEIR_ENOMEM. */
-int exit_guard_begin(int descriptor);
+/* Starts watching. WEIR_ENOMEM. */
+int exit_guard_begin(void);
 /* Stops watching. On the thread of exit_guard_begin. */
 void exit_guard_end(void);
 

@@ -149,22 +149,24 @@ OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
                marked=True, more=", outputs: {next: real}")
 CRASHING = Row("crashes in `handle`", "unruly.crash", marked=True, apart=True,
-               host=r"crash signal=SIGSEGV .* pool=bad plugin=unruly/1\.0\.0 generation=1 "
-                    r"behaviour=crash worker=0 message=unruly\.line/1; the host ends")
+               host=r"crash signal=SIGSEGV .* in=a callback "
+                    r"plugin=unruly/1\.0\.0 generation=1 behaviour=crash worker=0 "
+                    r"message=unruly\.line/1 attempt=1 effect=the host ends")
 
 OVERWRITING = Row("overwrites its message, then aborts", "unruly.overwrite", marked=True,
                   apart=True,
-                  host=r"crash signal=SIGABRT pool=bad plugin=unruly/1\.0\.0 generation=1 "
-                       r"behaviour=overwrite worker=0 message=unruly\.line/1; the host ends")
-WHOSE = r" pool=bad plugin=unruly/1\.0\.0 generation=1 behaviour=%s worker=0 " \
-        r"message=unruly\.line/1; the host ends with 70"
+                  host=r"crash signal=SIGABRT in=a callback "
+                       r"plugin=unruly/1\.0\.0 generation=1 behaviour=overwrite worker=0 "
+                       r"message=unruly\.line/1 effect=the host ends")
+WHOSE = r" in=a callback plugin=unruly/1\.0\.0 generation=1 behaviour=%s worker=0 " \
+        r"message=unruly\.line/1 attempt=1 effect=the host ends with 70"
 LEAVING = [
     Row("calls `exit(3)` in `handle`", "unruly.exit", marked=True, apart=True,
-        host=r"exit\(3\) was called by" + WHOSE % "exit"),
+        host=r"exit was called code=3" + WHOSE % "exit"),
     Row("raises SIGALRM in `handle`", "unruly.alarm", marked=True, apart=True,
-        host=r"signal SIGALRM was raised by" + WHOSE % "alarm"),
+        host=r"a signal was raised signal=SIGALRM" + WHOSE % "alarm"),
     Row("calls `pthread_exit` in `handle`", "unruly.thread", marked=True, apart=True,
-        host=r"a thread of the host was ended by" + WHOSE % "thread"),
+        host=r"a thread of the host was ended" + WHOSE % "thread"),
 ]
 
 ROWS = (LOADING + [HANGING] + OPENING + [SLOW] + AT_WORK +
@@ -523,8 +525,9 @@ class Wrong(unittest.TestCase):
         row.said_check = "ok"
         self.accept(host)
         host.say("!")
-        index = host.log.await_line("^weir: ")
-        row.said_host = cell(host.log.lines[index])
+        last = json.loads(host.log.lines[host.log.await_line('"effect":"the host ends')])
+        self.assertEqual((last["component"], last["level"]), ("bad", "error"))
+        row.said_host = cell(event_of(last))
         self.assertRegex(row.said_host, row.host)
         return host
 

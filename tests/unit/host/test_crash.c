@@ -1,6 +1,6 @@
 /*
- * Goal: a crash signal is logged in one line with the running worker, and then ends the process as
- * it would without us.
+ * Goal: a crash signal is logged in one line with the running worker, in the format of the log, and
+ * then ends the process as it would without us.
  * Method: children that crash, each in its way; their output comes through a pipe.
  */
 #include <signal.h>
@@ -10,15 +10,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/log/logger.h"
 #include "host/run/crash.h"
 #include "suite.h"
 #include <weir/status.h>
 
 static const struct crash_note note = {
     .pool = "images/small",
-    .label = "plugin=thumb/1.4.0 generation=2 behaviour=scale",
+    .code = "plugin=thumb/1.4.0 generation=2 behaviour=scale",
     .worker = 3,
     .tag = "thumb.image/1",
+    .label = "in box:12",
+    .attempt = 2,
     .inside = true,
 };
 
@@ -42,8 +45,8 @@ static const struct crash_note *no_note(void)
 }
 
 /* The output of a child that did `fall`. Returns its wait status. */
-static const char *words_of(const struct crash_note *(*current)(void), void (*fall)(void),
-                            int *out_status)
+static const char *words_by(struct logger *logger, const struct crash_note *(*current)(void),
+                            void (*fall)(void), int *out_status)
 {
     static char text[4096];
     struct rlimit no_core = { 0, 0 };
@@ -57,7 +60,8 @@ static const char *words_of(const struct crash_note *(*current)(void), void (*fa
         struct crash_stack stack;
 
         setrlimit(RLIMIT_CORE, &no_core);
-        if (crash_install(current, ends[1]) != WEIR_OK || crash_thread_begin(&stack) != WEIR_OK)
+        last_words_begin(ends[1], logger);
+        if (crash_install(current) != WEIR_OK || crash_thread_begin(&stack) != WEIR_OK)
             _exit(99);
         fall();
         _exit(98);
@@ -68,6 +72,13 @@ static const char *words_of(const struct crash_note *(*current)(void), void (*fa
     close(ends[0]);
     CU_ASSERT_EQUAL(waitpid(child, out_status, 0), child);
     return text;
+}
+
+/* Without the time. */
+static const char *words_of(const struct crash_note *(*current)(void), void (*fall)(void),
+                            int *out_status)
+{
+    return strchr(words_by(NULL, current, fall, out_status), ' ') + 1;
 }
 
 static void fall_by_segv(void)
@@ -85,10 +96,16 @@ static void test_crash_of_a_worker_names_it(void)
     int status;
     const char *words = words_of(note_of_worker, fall_by_segv, &status);
 
-    CU_ASSERT_EQUAL(strncmp(words, "weir: crash signal=SIGSEGV address=0x", 37), 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(words, " pool=images/small plugin=thumb/1.4.0 generation=2 "
-                                         "behaviour=scale worker=3 message=thumb.image/1; the "
-                                         "host ends\n"));
+    const char *address = " address=0x";
+    const char *after = strstr(words, address);
+
+    CU_ASSERT_EQUAL(strncmp(words, "level=error component=images/small event=\"crash\" "
+                                   "signal=SIGSEGV address=0x", 74), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(after);
+    CU_ASSERT_STRING_EQUAL(after + strlen(address) + 16,
+                           " in=\"a callback\" plugin=thumb/1.4.0 generation=2 behaviour=scale "
+                           "worker=3 message=thumb.image/1 label=\"in box:12\" attempt=2 "
+                           "effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
@@ -97,7 +114,8 @@ static void test_crash_of_the_host_says_so(void)
     int status;
     const char *words = words_of(no_note, fall_by_abort, &status);
 
-    CU_ASSERT_STRING_EQUAL(words, "weir: crash signal=SIGABRT in the host itself; the host ends\n");
+    CU_ASSERT_STRING_EQUAL(words, "level=error component=host event=\"crash\" signal=SIGABRT "
+                                  "in=\"no callback\" effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     (void)words_of(NULL, fall_by_abort, &status);
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
@@ -108,11 +126,34 @@ static void test_crash_of_the_host_names_the_last_callback(void)
     int status;
     const char *words = words_of(somebody_before, fall_by_abort, &status);
 
-    CU_ASSERT_STRING_EQUAL(words, "weir: crash signal=SIGABRT in the host itself, after a callback "
-                                  "of pool=images/small plugin=thumb/1.4.0 generation=2 "
-                                  "behaviour=scale worker=3 message=thumb.image/1; the host "
-                                  "ends\n");
+    CU_ASSERT_STRING_EQUAL(words, "level=error component=images/small event=\"crash\" "
+                                  "signal=SIGABRT in=\"no callback, after this one\" "
+                                  "plugin=thumb/1.4.0 generation=2 behaviour=scale worker=3 "
+                                  "message=thumb.image/1 label=\"in box:12\" attempt=2 "
+                                  "effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void test_line_has_the_format_of_the_log(void)
+{
+    struct logger_setup setup = { .clock = clock_monotonic(),
+                                  .date_us = logger_date_us,
+                                  .style = { .format = LOG_JSON } };
+    struct logger *logger = logger_create(&setup);
+    const char *words;
+    int status;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(logger);
+    words = words_by(logger, note_of_worker, fall_by_abort, &status);
+    CU_ASSERT_EQUAL(strncmp(words, "{\"ts\":\"20", 9), 0);
+    CU_ASSERT_STRING_EQUAL(strchr(words, ',') + 1,
+                           "\"level\":\"error\",\"component\":\"images/small\","
+                           "\"event\":\"crash\",\"signal\":\"SIGABRT\",\"in\":\"a callback\","
+                           "\"plugin\":\"thumb/1.4.0\",\"generation\":2,"
+                           "\"behaviour\":\"scale\",\"worker\":3,\"message\":\"thumb.image/1\","
+                           "\"label\":\"in box:12\",\"attempt\":2,"
+                           "\"effect\":\"the host ends\"}\n");
+    logger_destroy(logger);
 }
 
 static void test_thread_stack_is_given_and_taken(void)
@@ -138,6 +179,7 @@ int main(void)
         { "crash of a worker names it", test_crash_of_a_worker_names_it },
         { "crash of the host says so", test_crash_of_the_host_says_so },
         { "the last callback is named", test_crash_of_the_host_names_the_last_callback },
+        { "the line has the format of the log", test_line_has_the_format_of_the_log },
         { "thread stack is given and taken", test_thread_stack_is_given_and_taken },
         CU_TEST_INFO_NULL,
     };

@@ -60,7 +60,7 @@ static void test_value_that_is_not_plain_is_quoted(void)
 /* For people: local time, the level in colour when asked; nothing can end or colour the line. */
 static void test_same_line_is_text(void)
 {
-    struct log_style text = { .format = LOG_TEXT };
+    struct log_style text = { .format = LOG_TEXT, .zone_s = 2 * 3600 };
     struct weir_field fields[] = { weir_str("why", "two words"), weir_int("n", -1),
                                    weir_str(NULL, NULL) };
     struct log_line line = { .level = WEIR_LOG_WARNING,
@@ -68,16 +68,38 @@ static void test_same_line_is_text(void)
                              .event = "a \"b\"\n\x1b[31m",
                              .fields = fields };
 
-    (void)setenv("TZ", "UTC-2", 1);
-    tzset();
     CU_ASSERT_STRING_EQUAL(written(&text, &line), "05:04:05.006 warning db#1: a \"b\"\\n\\x1b[31m "
                                                   "why=\"two words\" n=-1\n");
     text.colour = true;
     line.fields = NULL;
     line.event = "e";
     CU_ASSERT_STRING_EQUAL(written(&text, &line), "05:04:05.006 \033[33mwarning\033[0m db#1: e\n");
-    (void)unsetenv("TZ");
-    tzset();
+}
+
+/* At the ends of months, of leap years, and of centuries with and without a leap day. */
+static void test_date_is_that_of_the_calendar(void)
+{
+    static const struct {
+        uint64_t seconds;
+        const char *date;
+    } rows[] = {
+        { 0, "1970-01-01T00:00:00" },           { 951782399, "2000-02-28T23:59:59" },
+        { 951782400, "2000-02-29T00:00:00" },   { 951868800, "2000-03-01T00:00:00" },
+        { 1704067199, "2023-12-31T23:59:59" },  { 1709164800, "2024-02-29T00:00:00" },
+        { 1740787200, "2025-03-01T00:00:00" },  { 1798761599, "2026-12-31T23:59:59" },
+        { 4107542400, "2100-03-01T00:00:00" },  { 4107542399, "2100-02-28T23:59:59" },
+        { 13574563200, "2400-02-29T00:00:00" },
+    };
+    struct log_line line = { .level = WEIR_LOG_INFO, .component = "c", .event = "e" };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[LOG_LINE_MAX + 1], expected[64];
+
+        (void)log_line_write(text, &logfmt, rows[i].seconds * 1000000, &line);
+        (void)snprintf(expected, sizeof expected, "ts=%s.000Z ", rows[i].date);
+        text[strlen(expected)] = '\0';
+        CU_ASSERT_STRING_EQUAL(text, expected);
+    }
 }
 
 static void test_same_line_is_json(void)
@@ -190,6 +212,7 @@ int main(void)
         { "value that is not plain is quoted", test_value_that_is_not_plain_is_quoted },
         { "same line is JSON", test_same_line_is_json },
         { "surrogates and overlong bytes", test_surrogate_and_overlong_bytes_are_no_characters },
+        { "date is that of the calendar", test_date_is_that_of_the_calendar },
         { "real that is no number", test_real_that_is_no_number_is_null_in_json },
         { "journal gets a priority", test_journal_gets_a_priority },
         { "key cannot forge a field", test_key_with_space_cannot_forge_a_field },
