@@ -77,11 +77,11 @@ struct log_style logger_style(const struct logger *logger)
 
     if (format == LOG_AUTO)
         format = logger->terminal ? LOG_TEXT : LOG_LOGFMT;
-    return (struct log_style){ .format = (enum log_format)format,
-                               .journal = logger->journal,
-                               .colour = logger->colour,
-                               .zone_s = atomic_load_explicit(&logger->zone_s,
-                                                              memory_order_relaxed) };
+    return (
+        struct log_style){ .format = (enum log_format)format,
+                           .journal = logger->journal,
+                           .colour = logger->colour,
+                           .zone_s = atomic_load_explicit(&logger->zone_s, memory_order_relaxed) };
 }
 
 /* The offset may change, as at the end of summer time. localtime_r is not safe in a signal handler,

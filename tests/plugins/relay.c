@@ -1,5 +1,6 @@
-/* A worker that emits a copy of each message, and fails now and then, before or after it, or
- * rejects some. */
+/* A worker that emits a copy of each message, and fails now and then, before or after it, rejects
+ * some, or crashes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <weir/plugin.h>
@@ -7,6 +8,7 @@
 struct settings {
     uint32_t fails_each;
     uint32_t rejects_each;
+    uint32_t crashes_at;
 };
 
 struct relay {
@@ -37,6 +39,8 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
     const uint32_t rejects_each = relay->settings->rejects_each;
     struct weir_message *copy;
 
+    if (count == relay->settings->crashes_at)
+        abort();
     if (is_turn(count, fails_each, 0))
         return WEIR_FAIL;
     if (rejects_each && weir_key(message->data, message->size) % rejects_each == 0) {
@@ -59,6 +63,8 @@ static const struct weir_option options[] = {
                     .help = "it fails twice in so many messages; 0 = never"),
     WEIR_OPTION_U32(struct settings, rejects_each, .fallback = "0", .max = 1000000,
                     .help = "it rejects one in so many messages, by their bytes; 0 = none"),
+    WEIR_OPTION_U32(struct settings, crashes_at, .fallback = "0", .max = 1000000,
+                    .help = "the host ends at this message, counted from 1; 0 = at none"),
     { 0 },
 };
 

@@ -3,7 +3,8 @@
         when the message that is dead was made of the line by an earlier worker.
 Method: real hosts whose only worker rejects, behind files.lines with and without a position,
         files.tail and stdin.lines; with a worker between them; a reload of stdin.lines; a file with
-        a name that is longer than a label.
+        a name that is longer than a label. Then a worker that aborts: the last line of the log
+        names the line of the file.
 
     labels.py WEIR PLUGINS TREE
 """
@@ -11,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 
@@ -20,14 +22,14 @@ TEXT = """
 sources: {{lines: {{use: {use}, args: {{{args}}}, to: {to}}}}}
 pools:
   pass: {{use: relay.pass, size: 1, outputs: {{out: end}}}}
-  end: {{use: relay.pass, size: 1, mailbox: 100, args: {{rejects_each: 1}}}}
+  end: {{use: relay.pass, size: 1, mailbox: 100, args: {{{faults}}}}}
 """
 
 
 class Rejecting(Host):
-    def configure(self, use, args, to):
+    def configure(self, use, args, to, faults="rejects_each: 1"):
         self.dead = os.path.join(self.work, "dead")
-        self.write(TEXT.format(use=use, args=args, to=to),
+        self.write(TEXT.format(use=use, args=args, to=to, faults=faults),
                    more=f', dead_letters: {{file: "{self.dead}"}}')
 
     def labels(self):
@@ -99,11 +101,28 @@ def test_standard_input():
         os.close(reader)
 
 
+def test_crash():
+    for to, faults in (("end", "crashes_at: 2"), ("pass", "crashes_at: 4")):
+        with tempfile.TemporaryDirectory() as folder:
+            host, path = Rejecting(folder), os.path.join(folder, "app.log")
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write("first\nsecond\n")
+            host.configure("files.lines", f'paths: ["{path}"], position: "{folder}/position"', to,
+                           faults)
+            host.start()
+            check(host.process.wait() == -signal.SIGABRT, "it aborts")
+            last = [line for line in open(host.log, encoding="utf-8") if 'event="crash"' in line]
+            check(len(last) == 1 and "component=end " in last[0] and
+                  re.search(f" label={re.escape(path)}:2 attempt=1 effect=", last[0]),
+                  f"to {to}: {last}")
+
+
 def main():
     os.environ["WEIR_PLUGIN_PATH"] = os.path.join(PLUGINS, "../tests/plugins")  # of relay
     test_lines_of_files()
     test_long_name_keeps_its_end()
     test_standard_input()
+    test_crash()
     return report_failures()
 
 

@@ -99,8 +99,11 @@ static void test_crash_of_a_worker_names_it(void)
     const char *address = " address=0x";
     const char *after = strstr(words, address);
 
-    CU_ASSERT_EQUAL(strncmp(words, "level=error component=images/small event=\"crash\" "
-                                   "signal=SIGSEGV address=0x", 74), 0);
+    CU_ASSERT_EQUAL(strncmp(words,
+                            "level=error component=images/small event=\"crash\" "
+                            "signal=SIGSEGV address=0x",
+                            74),
+                    0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(after);
     CU_ASSERT_STRING_EQUAL(after + strlen(address) + 16,
                            " in=\"a callback\" plugin=thumb/1.4.0 generation=2 behaviour=scale "
