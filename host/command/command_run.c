@@ -148,7 +148,7 @@ static int make_file_watch(struct host *host)
     };
     int status = file_watch_create(&setup, &host->file_watch);
 
-    if (status == 0 && host->assembly.shared->settings->host.watch) {
+    if (status == 0 && running_watches(host)) {
         file_watch_offer(host->file_watch, &host->files);
         file_watch_collect(host->file_watch);
     }
@@ -388,6 +388,8 @@ static int take_option(void *context, char letter, const char *argument)
 
     (void)argument;
     host->allows_dead |= letter == 'a';
+    host->debugs |= letter == 'd';
+    host->watches |= letter == 'w';
     return COMMAND_GO_ON;
 }
 
@@ -401,6 +403,9 @@ static int run(const struct invocation *invocation)
         return code;
     if (invocation->argc - first != 1)
         return command_usage_error(invocation, "takes one file");
+    if (host.debugs && host.watches)
+        return command_usage_error(invocation, "takes --debug or --watch: a plugin that is open "
+                                               "itself cannot be replaced");
     if (first_process_leave() != 0)
         return report_cannot_start(&host);
     host.file = invocation->argv[first];
@@ -408,6 +413,10 @@ static int run(const struct invocation *invocation)
     host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
         return EX_SOFTWARE;
+    if (host.debugs)
+        configuration_debug(&host.configuration);
+    if (host.watches)
+        configuration_note_plugins(&host.configuration);
     control_jobs_init(&host.jobs, running_wake, &host);
     code = run_host(&host);
     tear_down(&host);
@@ -416,6 +425,8 @@ static int run(const struct invocation *invocation)
 
 static const struct command_option options[] = {
     { "allow-dead", 'a', NULL, "exit with 0, not 65, when there are dead letters" },
+    { "debug", 'd', NULL, "open plugins themselves, without copies and trials: for gdb, valgrind" },
+    { "watch", 'w', NULL, "reload when a file of the configuration or a plugin changes" },
     { NULL, 0, NULL, NULL },
 };
 

@@ -31,12 +31,16 @@ void running_wake(void *context)
     io_wake(host->io);
 }
 
+bool running_watches(const struct host *host)
+{
+    return host->watches || host->assembly.shared->settings->host.watch;
+}
+
 void running_note_files(void *context, struct config_files *files)
 {
     struct host *host = context;
-    bool watches = host->assembly.shared->settings->host.watch;
 
-    file_watch_offer(host->file_watch, watches ? files : NULL);
+    file_watch_offer(host->file_watch, running_watches(host) ? files : NULL);
     io_wake(host->io);
 }
 

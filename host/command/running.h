@@ -31,6 +31,8 @@ struct host {
     const struct invocation *invocation;
     const char *file;
     bool allows_dead; /* --allow-dead: dead letters do not cause exit code 65 */
+    bool debugs;      /* --debug: plugins are opened as they are */
+    bool watches;     /* --watch: a change of a file or a plugin is a reload */
     struct configuration configuration;
     struct screen *screen;
     struct logger *logger;
@@ -72,6 +74,9 @@ struct cpu_watch running_cpu_watch(struct host *host);
 
 /* For heartbeat.h: no dispatcher stands still. */
 bool running_may_beat(void *context);
+
+/* True when a change of a file is a reload. */
+bool running_watches(const struct host *host);
 
 /* Reloads the file. `context` is the host, here and below. */
 void running_reload(void *context);

@@ -38,6 +38,8 @@ struct plugin_catalogue {
     uint32_t checks;     /* begun in this round */
     struct probe_progress tried;
     struct problem ended; /* how the process ended, if not `whole` */
+
+    struct config_files *files; /* NULL: nobody wants to know them */
 };
 
 static const struct catalogue_entry *find(void *context, const char *use,
@@ -71,6 +73,7 @@ static void forget_round(struct plugin_catalogue *catalogue)
     }
     catalogue->looked_up = NULL;
     catalogue->program = NULL;
+    catalogue->files = NULL;
     catalogue->checks = 0;
     plugin_path_finish(&catalogue->path);
 }
@@ -143,6 +146,25 @@ const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t inde
     return looked_up ? looked_up->loaded->file : NULL;
 }
 
+void catalogue_note_files(struct plugin_catalogue *catalogue, struct config_files *files)
+{
+    catalogue->files = files;
+}
+
+/* As loader_load_name. */
+static int load(struct plugin_catalogue *catalogue, const char *name, struct looked_up *out)
+{
+    char *file = plugin_path_find(&catalogue->path, name, &out->problem);
+    int status;
+
+    if (!file)
+        return WEIR_EUNKNOWN;
+    config_files_add(catalogue->files, file, false);
+    status = loader_load_file(catalogue->loader, file, &out->loaded, &out->problem);
+    free(file);
+    return status;
+}
+
 static struct looked_up *find_looked_up(struct plugin_catalogue *catalogue, const char *name)
 {
     struct looked_up *looked_up = catalogue->looked_up;
@@ -163,8 +185,7 @@ static struct looked_up *look_up(struct plugin_catalogue *catalogue, const char 
     if (!looked_up)
         return NULL;
     memcpy(looked_up->name, name, strlen(name) + 1);
-    if (loader_load_name(catalogue->loader, &catalogue->path, name, &looked_up->loaded,
-                         &looked_up->problem) != WEIR_OK)
+    if (load(catalogue, name, looked_up) != WEIR_OK)
         looked_up->loaded = NULL;
     looked_up->next = catalogue->looked_up;
     catalogue->looked_up = looked_up;

@@ -11,6 +11,7 @@
 #define HOST_PLUGIN_CATALOGUE_H
 
 #include "config/catalogue.h"
+#include "config/files.h"
 #include "config/tree.h"
 #include "host/plugin/loader.h"
 
@@ -40,6 +41,10 @@ uint32_t catalogue_tidy(struct plugin_catalogue *catalogue);
  * called here and counts as a mistake.
  */
 void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program);
+
+/* For this round: adds each file that is looked at to `files` (borrowed until the next round), with
+ * its stamp of before. */
+void catalogue_note_files(struct plugin_catalogue *catalogue, struct config_files *files);
 
 /* The file of the plugin that this round loaded as number `index`; NULL: past the last. Borrowed
  * until the next round. */

@@ -36,6 +36,7 @@ struct numbered {
 
 struct loader {
     const char *program;           /* the program that loads new content first; NULL: no trial */
+    bool in_place;                 /* opens files, not their copies */
     struct lock lock;              /* held while the directory is made, removed or left */
     struct private_dir *directory; /* lock, to write; NULL before the first load */
     struct generation *generations;
@@ -54,6 +55,12 @@ int loader_create(const char *program, struct loader **out_loader)
     loader->program = program;
     *out_loader = loader;
     return WEIR_OK;
+}
+
+void loader_open_in_place(struct loader *loader)
+{
+    loader->in_place = true;
+    loader->program = NULL;
 }
 
 static void generation_destroy(struct generation *generation)
@@ -169,8 +176,32 @@ static struct generation *generation_create(struct loader *loader, const char *f
     return generation;
 }
 
+/* dlopen knows an open file by its name, and would return its former content. */
+static bool is_open(const struct loader *loader, const char *file)
+{
+    const struct generation *generation = loader->generations;
+
+    while (generation && strcmp(generation->file, file) != 0)
+        generation = generation->next;
+    return generation;
+}
+
+static int open_in_place(struct loader *loader, struct generation *generation,
+                         struct private_copy *copy, struct problem *problem)
+{
+    const char *file = generation->file;
+
+    private_dir_discard(loader->directory, copy);
+    if (is_open(loader, file))
+        return problem_set(problem, WEIR_ENOTALLOWED,
+                           "%s: has changed, and is open itself, not a copy of it; start the host "
+                           "again, or without --debug",
+                           file);
+    return shared_object_open(file, file, &generation->handle, problem);
+}
+
 /* Opens the copy under its final name. On failure nothing stays loaded. */
-static int open_generation(struct loader *loader, struct generation *generation,
+static int open_copy(struct loader *loader, struct generation *generation,
                            struct private_copy *copy, struct problem *problem)
 {
     char name[DESCRIPTOR_NAME_MAX + 32];
@@ -222,7 +253,8 @@ static int load_new(struct loader *loader, const char *file, const char *name,
 
     if (!generation)
         return problem_set(problem, WEIR_ENOMEM, "%s: out of memory", file);
-    status = open_generation(loader, generation, copy, problem);
+    status = loader->in_place ? open_in_place(loader, generation, copy, problem)
+                              : open_copy(loader, generation, copy, problem);
     if (status != WEIR_OK) {
         if (copy->path)
             private_dir_discard(loader->directory, copy);

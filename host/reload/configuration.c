@@ -13,6 +13,7 @@
 int configuration_init(struct configuration *configuration, const char *program)
 {
     configuration->program = program;
+    configuration->notes_plugins = false;
     if (loader_create(program, &configuration->loader) != WEIR_OK)
         return WEIR_ENOMEM;
     if (catalogue_create(configuration->loader, &configuration->catalogue) != WEIR_OK) {
@@ -20,6 +21,17 @@ int configuration_init(struct configuration *configuration, const char *program)
         return WEIR_ENOMEM;
     }
     return WEIR_OK;
+}
+
+void configuration_debug(struct configuration *configuration)
+{
+    configuration->program = NULL;
+    loader_open_in_place(configuration->loader);
+}
+
+void configuration_note_plugins(struct configuration *configuration)
+{
+    configuration->notes_plugins = true;
 }
 
 void configuration_finish(struct configuration *configuration)
@@ -112,6 +124,8 @@ static int read_whole(struct configuration *configuration, const char *file,
         return status;
     status = catalogue_begin(configuration->catalogue, tree);
     catalogue_try_checks(configuration->catalogue, configuration->program);
+    if (configuration->notes_plugins)
+        catalogue_note_files(configuration->catalogue, files);
     if (status == WEIR_OK)
         status = configuration_check(tree, catalogue_get(configuration->catalogue),
                                      cpus_effective(""), report, &settings);

@@ -18,11 +18,16 @@ struct configuration {
     struct loader *loader;              /* owned */
     struct plugin_catalogue *catalogue; /* owned */
     const char *program;                /* const: tries plugins first; NULL: no trial */
+    bool notes_plugins;                 /* const: files of plugins are among those that were read */
     _Atomic uint32_t kept; /* by configuration_tidy; read by any thread: unused plugins that stay */
 };
 
 /* `program` loads new plugins first, see loader.h. WEIR_ENOMEM: nothing was made. */
 int configuration_init(struct configuration *configuration, const char *program);
+/* Before the first read: see loader_open_in_place. */
+void configuration_debug(struct configuration *configuration);
+/* Before the first read: the files that were read include those of plugins from now on. */
+void configuration_note_plugins(struct configuration *configuration);
 void configuration_finish(struct configuration *configuration);
 
 /*
