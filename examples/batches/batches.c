@@ -216,10 +216,10 @@ static void reader_close(struct weir_self *self, void *state, int reason)
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, path, .required = true, .help = "the socket of the peer"),
-    WEIR_OPTION_POOL(struct settings, tasks, .required = true, .help = "the pool that runs tasks"),
-    WEIR_OPTION_DURATION(struct settings, within, .fallback = "10s", .min = 1, .max = 86400000,
-                         .help = "a batch that takes longer is given up"),
+    WEIR_OPTION_STRING(struct settings, path, .help = "the socket of the peer", .required = true),
+    WEIR_OPTION_POOL(struct settings, tasks, .help = "the pool that runs tasks", .required = true),
+    WEIR_OPTION_DURATION(struct settings, within, .help = "a batch that takes longer is given up",
+                         .fallback = "10s", .min = 1, .max = 86400000),
     { 0 },
 };
 

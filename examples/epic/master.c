@@ -379,14 +379,15 @@ static void master_inspect(struct weir_self *self, void *memory, struct weir_ins
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, database, .required = true,
-                       .help = "the file of SQLite; it exists"),
-    WEIR_OPTION_STRING(struct settings, name, .fallback = "epics",
-                       .help = "by which other actors find the master"),
-    WEIR_OPTION_U32(struct settings, batch, .fallback = "100", .min = 1, .max = BATCH_MAX,
-                    .help = "pieces that are read at once"),
-    WEIR_OPTION_DURATION(struct settings, busy, .fallback = "5s", .max = 3600000,
-                         .help = "how long a statement waits for the lock of another one"),
+    WEIR_OPTION_STRING(struct settings, database, .help = "the file of SQLite; it exists",
+                       .required = true),
+    WEIR_OPTION_STRING(struct settings, name, .help = "by which other actors find the master",
+                       .fallback = "epics"),
+    WEIR_OPTION_U32(struct settings, batch, .help = "pieces that are read at once",
+                    .fallback = "100", .min = 1, .max = BATCH_MAX),
+    WEIR_OPTION_DURATION(struct settings, busy,
+                         .help = "how long a statement waits for the lock of another one",
+                         .fallback = "5s", .max = 3600000),
     { 0 },
 };
 

@@ -140,10 +140,12 @@ static int worker_handle(struct weir_self *self, void *memory, const struct weir
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, database, .required = true,
-                       .help = "the file of SQLite, with tables `documents` and `fingerprints`"),
-    WEIR_OPTION_DURATION(struct settings, busy, .fallback = "5s", .max = 3600000,
-                         .help = "how long a statement waits for the lock of another one"),
+    WEIR_OPTION_STRING(struct settings, database,
+                       .help = "the file of SQLite, with tables `documents` and `fingerprints`",
+                       .required = true),
+    WEIR_OPTION_DURATION(struct settings, busy,
+                         .help = "how long a statement waits for the lock of another one",
+                         .fallback = "5s", .max = 3600000),
     { 0 },
 };
 

@@ -192,9 +192,9 @@ static int ask_handle(struct weir_self *self, void *memory, const struct weir_me
  */
 
 static const struct weir_option ask_options[] = {
-    WEIR_OPTION_POOL(struct ask_settings, of, .required = true, .help = "the pool to ask"),
-    WEIR_OPTION_DURATION(struct ask_settings, timeout, .fallback = "5s", .min = 1, .max = 3600000,
-                         .help = "how long an answer is waited for"),
+    WEIR_OPTION_POOL(struct ask_settings, of, .help = "the pool to ask", .required = true),
+    WEIR_OPTION_DURATION(struct ask_settings, timeout, .help = "how long an answer is waited for",
+                         .fallback = "5s", .min = 1, .max = 3600000),
     { 0 },
 };
 

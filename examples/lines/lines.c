@@ -244,7 +244,7 @@ static void inspect_listener(struct weir_self *self, void *state, struct weir_in
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, path, .required = true, .help = "where its socket lies"),
+    WEIR_OPTION_STRING(struct settings, path, .help = "where its socket lies", .required = true),
     { 0 },
 };
 

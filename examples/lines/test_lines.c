@@ -67,7 +67,7 @@ static void test_connection_has_a_child_until_it_ends(void)
     CU_ASSERT_STRING_EQUAL(child->behaviour, "connection");
     CU_ASSERT_EQUAL(close(*(const int *)child->settings), 0); /* as the child would */
     CU_ASSERT_EQUAL(weir_kit_end_child(f.kit, child->pid), 0);
-    down = (struct weir_message){ .kind = WEIR_DOWN, .from = child->pid };
+    down = (struct weir_message){ .from = child->pid, .kind = WEIR_DOWN };
     CU_ASSERT_EQUAL(weir_kit_deliver(f.kit, &down), WEIR_DONE);
     CU_ASSERT_STRING_EQUAL(weir_kit_inspect(f.kit, NULL), "connections=0\nserved=1\n");
     CU_ASSERT_EQUAL(close(client), 0);

@@ -212,12 +212,12 @@ static void bank_inspect(struct weir_self *self, void *memory, struct weir_inspe
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_POOL(struct settings, connections, .required = true,
-                     .help = "the pool of connections"),
-    WEIR_OPTION_DURATION(struct settings, take_timeout, .fallback = "5s", .min = 1, .max = 3600000,
-                         .help = "how long to wait for a connection"),
-    WEIR_OPTION_DURATION(struct settings, timeout, .fallback = "5s", .min = 1, .max = 3600000,
-                         .help = "how long to wait for a statement"),
+    WEIR_OPTION_POOL(struct settings, connections, .help = "the pool of connections",
+                     .required = true),
+    WEIR_OPTION_DURATION(struct settings, take_timeout, .help = "how long to wait for a connection",
+                         .fallback = "5s", .min = 1, .max = 3600000),
+    WEIR_OPTION_DURATION(struct settings, timeout, .help = "how long to wait for a statement",
+                         .fallback = "5s", .min = 1, .max = 3600000),
     { 0 },
 };
 

@@ -243,13 +243,15 @@ static void connection_inspect(struct weir_self *self, void *memory, struct weir
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct pgpool_connection_settings, conninfo, .required = true,
-                       .secret = true,
-                       .help = "as of libpq: host=/run/postgresql dbname=bank, or a URI"),
-    WEIR_OPTION_STRING(struct pgpool_connection_settings, reset, .fallback = "DISCARD ALL",
-                       .help = "the statement that is run when a lease is over; may be empty"),
-    WEIR_OPTION_SIZE(struct pgpool_connection_settings, result_max, .fallback = "1MiB", .min = 1024,
-                     .max = 1 << 30, .help = "a larger result is refused"),
+    WEIR_OPTION_STRING(struct pgpool_connection_settings, conninfo,
+                       .help = "as of libpq: host=/run/postgresql dbname=bank, or a URI",
+                       .required = true, .secret = true),
+    WEIR_OPTION_STRING(struct pgpool_connection_settings, reset,
+                       .help = "the statement that is run when a lease is over; may be empty",
+                       .fallback = "DISCARD ALL"),
+    WEIR_OPTION_SIZE(struct pgpool_connection_settings, result_max,
+                     .help = "a larger result is refused", .fallback = "1MiB", .min = 1024,
+                     .max = 1 << 30),
     { 0 },
 };
 

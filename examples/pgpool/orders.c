@@ -206,13 +206,13 @@ static void orders_resume(struct weir_self *self, void *memory, const void *posi
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_U64(struct settings, count, .fallback = "1000", .min = 1, .max = 1000000000,
-                    .help = "how many transfers"),
-    WEIR_OPTION_U32(struct settings, accounts, .required = true, .min = 2, .max = 1000000,
-                    .help = "how many accounts there are: 0, 1, ..."),
-    WEIR_OPTION_U32(struct settings, amount_max, .fallback = "100", .min = 1, .max = 1000000,
-                    .help = "the largest amount of a transfer"),
-    WEIR_OPTION_U64(struct settings, seed, .fallback = "1", .help = "another one gives others"),
+    WEIR_OPTION_U64(struct settings, count, .help = "how many transfers", .fallback = "1000",
+                    .min = 1, .max = 1000000000),
+    WEIR_OPTION_U32(struct settings, accounts, .help = "how many accounts there are: 0, 1, ...",
+                    .min = 2, .max = 1000000, .required = true),
+    WEIR_OPTION_U32(struct settings, amount_max, .help = "the largest amount of a transfer",
+                    .fallback = "100", .min = 1, .max = 1000000),
+    WEIR_OPTION_U64(struct settings, seed, .help = "another one gives others", .fallback = "1"),
     { 0 },
 };
 

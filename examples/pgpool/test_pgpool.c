@@ -46,7 +46,7 @@ static void answer(struct weir_kit *kit, int status, uint64_t affected)
 /* A transfer whose connection has been taken. */
 static struct weir_kit *begin(void)
 {
-    const struct pgpool_transfer transfer = { .id = 3, .source = 1, .target = 2, .amount = 50 };
+    const struct pgpool_transfer transfer = { .id = 3, .amount = 50, .source = 1, .target = 2 };
     struct weir_kit *kit = open_bank();
 
     CU_ASSERT_EQUAL(weir_kit_handle(kit, PGPOOL_TRANSFER_TAG, &transfer, sizeof transfer),
@@ -115,7 +115,7 @@ static void test_statement_that_does_not_answer_fails_the_connection(void)
 
 static void test_transfer_without_a_connection_is_tried_again(void)
 {
-    const struct pgpool_transfer transfer = { .id = 3, .source = 1, .target = 2, .amount = 50 };
+    const struct pgpool_transfer transfer = { .id = 3, .amount = 50, .source = 1, .target = 2 };
     struct weir_kit *kit = open_bank();
 
     CU_ASSERT_EQUAL(weir_kit_handle(kit, PGPOOL_TRANSFER_TAG, &transfer, sizeof transfer),

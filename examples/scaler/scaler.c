@@ -115,12 +115,14 @@ static int handle(struct weir_self *self, void *memory, const struct weir_messag
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_DURATION(struct settings, every, .fallback = "200ms", .min = 1, .max = 3600000,
-                         .help = "how often it looks"),
-    WEIR_OPTION_U32(struct settings, above, .fallback = "4", .min = 1, .max = 1000000,
-                    .help = "waiting messages for each worker beyond which there are too few"),
-    WEIR_OPTION_DURATION(struct settings, calm, .fallback = "5s", .min = 1, .max = 3600000,
-                         .help = "how long nothing waits and a worker idles before it goes"),
+    WEIR_OPTION_DURATION(struct settings, every, .help = "how often it looks", .fallback = "200ms",
+                         .min = 1, .max = 3600000),
+    WEIR_OPTION_U32(struct settings, above,
+                    .help = "waiting messages for each worker beyond which there are too few",
+                    .fallback = "4", .min = 1, .max = 1000000),
+    WEIR_OPTION_DURATION(struct settings, calm,
+                         .help = "how long nothing waits and a worker idles before it goes",
+                         .fallback = "5s", .min = 1, .max = 3600000),
     { 0 },
 };
 

@@ -194,9 +194,10 @@ static void journal_close(struct weir_self *self, void *memory, int reason)
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, path, .required = true, .help = "the journal"),
-    WEIR_OPTION_STRING(struct settings, position, .required = true, .state = true,
-                       .help = "file that says how far the lines are settled"),
+    WEIR_OPTION_STRING(struct settings, path, .help = "the journal", .required = true),
+    WEIR_OPTION_STRING(struct settings, position,
+                       .help = "file that says how far the lines are settled", .required = true,
+                       .state = true),
     { 0 },
 };
 
@@ -215,6 +216,6 @@ const struct weir_behaviour station_journal = {
     .flags = WEIR_BLOCKING | WEIR_ENDLESS,
     .open = journal_open,
     .produce = journal_produce,
-    .settled = journal_settled,
     .close = journal_close,
+    .settled = journal_settled,
 };

@@ -94,8 +94,8 @@ static void readings_resume(struct weir_self *self, void *memory, const void *po
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_U64(struct settings, count, .fallback = "100", .min = 1, .max = 1000000000,
-                    .help = "how many readings"),
+    WEIR_OPTION_U64(struct settings, count, .help = "how many readings", .fallback = "100",
+                    .min = 1, .max = 1000000000),
     { 0 },
 };
 

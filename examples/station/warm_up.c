@@ -69,8 +69,9 @@ static int warm_up_handle(struct weir_self *self, void *memory, const struct wei
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_DURATION(struct settings, after, .fallback = "20ms", .min = 1, .max = 60000,
-                         .help = "how long the instrument takes to become warm"),
+    WEIR_OPTION_DURATION(struct settings, after,
+                         .help = "how long the instrument takes to become warm", .fallback = "20ms",
+                         .min = 1, .max = 60000),
     { 0 },
 };
 

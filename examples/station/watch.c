@@ -102,10 +102,10 @@ static int watch_handle(struct weir_self *self, void *memory, const struct weir_
 }
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_U32(struct settings, low, .fallback = "0", .max = 99, .live = true,
-                    .help = "values below it give an alarm"),
-    WEIR_OPTION_U32(struct settings, high, .fallback = "95", .max = 99, .live = true,
-                    .help = "values above it give an alarm"),
+    WEIR_OPTION_U32(struct settings, low, .help = "values below it give an alarm", .fallback = "0",
+                    .max = 99, .live = true),
+    WEIR_OPTION_U32(struct settings, high, .help = "values above it give an alarm",
+                    .fallback = "95", .max = 99, .live = true),
     { 0 },
 };
 

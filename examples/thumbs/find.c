@@ -84,8 +84,8 @@ void find_close(struct weir_self *self, void *memory, int reason)
 }
 
 const struct weir_option find_options[] = {
-    WEIR_OPTION_LIST(struct find_settings, paths, .required = true, .min = 1, .max = 1000,
-                     .help = "globs of the pictures, in this order"),
+    WEIR_OPTION_LIST(struct find_settings, paths, .help = "globs of the pictures, in this order",
+                     .min = 1, .max = 1000, .required = true),
     { 0 },
 };
 

@@ -94,7 +94,8 @@ void page_close(struct weir_self *self, void *memory, int reason)
 }
 
 const struct weir_option page_options[] = {
-    WEIR_OPTION_STRING(struct page_settings, file, .required = true,
-                       .help = "the page, of at most 1 MiB; read when the worker opens"),
+    WEIR_OPTION_STRING(struct page_settings, file,
+                       .help = "the page, of at most 1 MiB; read when the worker opens",
+                       .required = true),
     { 0 },
 };

@@ -59,9 +59,10 @@ int reply_handle(struct weir_self *self, void *memory, const struct weir_message
 }
 
 const struct weir_option reply_options[] = {
-    WEIR_OPTION_U32(struct reply_settings, edge, .fallback = "128", .min = 1, .max = 4096,
-                    .help = "pixels of the longer edge; smaller pictures stay as they are"),
-    WEIR_OPTION_U64(struct reply_settings, most, .fallback = "100000000", .min = 1,
-                    .max = INT64_MAX, .help = "pixels beyond which a picture is refused"),
+    WEIR_OPTION_U32(struct reply_settings, edge,
+                    .help = "pixels of the longer edge; smaller pictures stay as they are",
+                    .fallback = "128", .min = 1, .max = 4096),
+    WEIR_OPTION_U64(struct reply_settings, most, .help = "pixels beyond which a picture is refused",
+                    .fallback = "100000000", .min = 1, .max = INT64_MAX),
     { 0 },
 };

@@ -64,10 +64,11 @@ int scale_handle(struct weir_self *self, void *memory, const struct weir_message
 }
 
 const struct weir_option scale_options[] = {
-    WEIR_OPTION_STRING(struct scale_settings, into, .required = true,
-                       .help = "folder for the thumbnails; it must be there"),
-    WEIR_OPTION_U32(struct scale_settings, edge, .fallback = "128", .min = 1, .max = 4096,
-                    .help = "pixels of the longer edge; smaller pictures stay as they are"),
+    WEIR_OPTION_STRING(struct scale_settings, into,
+                       .help = "folder for the thumbnails; it must be there", .required = true),
+    WEIR_OPTION_U32(struct scale_settings, edge,
+                    .help = "pixels of the longer edge; smaller pictures stay as they are",
+                    .fallback = "128", .min = 1, .max = 4096),
     { 0 },
 };
 

@@ -106,10 +106,10 @@ int sort_handle(struct weir_self *self, void *memory, const struct weir_message 
 }
 
 const struct weir_option sort_options[] = {
-    WEIR_OPTION_U64(struct sort_settings, large, .fallback = "1000000", .min = 1, .max = INT64_MAX,
-                    .help = "pixels from which on a picture is large"),
-    WEIR_OPTION_U64(struct sort_settings, most, .fallback = "500000000", .min = 1, .max = INT64_MAX,
-                    .help = "pixels beyond which a picture is refused"),
+    WEIR_OPTION_U64(struct sort_settings, large, .help = "pixels from which on a picture is large",
+                    .fallback = "1000000", .min = 1, .max = INT64_MAX),
+    WEIR_OPTION_U64(struct sort_settings, most, .help = "pixels beyond which a picture is refused",
+                    .fallback = "500000000", .min = 1, .max = INT64_MAX),
     { 0 },
 };
 

@@ -186,8 +186,8 @@ static void report_close(struct weir_self *self, void *memory, int reason)
 }
 
 static const struct weir_option report_options[] = {
-    WEIR_OPTION_U32(struct report_settings, top, .fallback = "10",
-                    .help = "the words that are most frequent, so many; 0 = all"),
+    WEIR_OPTION_U32(struct report_settings, top,
+                    .help = "the words that are most frequent, so many; 0 = all", .fallback = "10"),
     { 0 },
 };
 

@@ -54,7 +54,7 @@ struct weir_map {
 
 /*
  * One option. The table ends with a row of zeros. Append-only; the plugin states the stride of the
- * table. In C++ (the rows below need C++20) the fields must be given in this order.
+ * table. In C++ (the rows below need C++20) the fields must be given in this order: `help` first.
  */
 struct weir_option {
     const char *name;     /* the key in YAML; equal to the name of the field */

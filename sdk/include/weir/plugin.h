@@ -23,6 +23,9 @@
  *    host makes it. weir_message, weir_tag, weir_field, weir_resized, weir_list, weir_pair and
  *    weir_map are frozen.
  *  - The first addition after a release raises WEIR_ABI_MINOR.
+ *
+ * C++: fields that are named, as in `.name = "x"`, need C++20, and must be given in the order of
+ * their declaration. New fields do not change the order of the older ones.
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
