@@ -10,6 +10,7 @@
 #include "../files/files.h"
 #include "fetch.h"
 #include "http.h"
+#include "redirect.h"
 #include "settling.h"
 #include "target.h"
 
@@ -67,18 +68,21 @@ static void look(struct weir_self *self, void *memory, void *context)
     look_later(self, client);
 }
 
-static void ended(struct weir_self *self, void *memory, CURL *easy, CURLcode code)
+static bool ended(struct weir_self *self, void *memory, CURL *easy, CURLcode code)
 {
     struct client *client = memory;
     struct fetch *fetch = NULL;
 
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &fetch);
+    if (code == CURLE_OK && redirect_take(fetch, &code))
+        return true;
     settling_end(self, fetch, code);
     if (is_any_sending(client) && client->look) {
         (void)weir_cancel_timer(self, client->look);
         client->look = 0;
     }
     look_later(self, client);
+    return false;
 }
 
 /* The share only grows, since connections are kept for the next fetches. So one fetch at a time
@@ -103,14 +107,12 @@ static int postpone(struct weir_self *self, const char *why)
     return WEIR_POSTPONE;
 }
 
-static int client_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+/* Takes `url`; NULL: memory is out. */
+static int begin(struct weir_self *self, struct client *client, const struct weir_message *message,
+                 char *url)
 {
-    struct client *client = memory;
-    struct fetch *fetch;
+    struct fetch *fetch = url ? fetch_create(client, message, url) : NULL;
 
-    if (!may_fetch(self, client))
-        return postpone(self, "descriptors are short");
-    fetch = fetch_create(client, message);
     if (!fetch || engine_add(self, &client->engine, fetch->easy) != 0) {
         if (fetch)
             fetch_destroy(fetch);
@@ -118,6 +120,26 @@ static int client_handle(struct weir_self *self, void *memory, const struct weir
     }
     look_later(self, client);
     return WEIR_KEEP;
+}
+
+static int client_handle(struct weir_self *self, void *memory, const struct weir_message *message)
+{
+    struct client *client = memory;
+    const char *template = client->settings->url, *payload, *refusal;
+    size_t size;
+    char *url;
+
+    if (!may_fetch(self, client))
+        return postpone(self, "descriptors are short");
+    payload = files_text(message, client->line, &size);
+    url = target_create(template, payload, size, message->key);
+    refusal = url ? target_refuse(template, payload, size, url) : NULL;
+    if (!refusal)
+        return begin(self, client, message, url);
+    free(url);
+    client->figures.rejected++;
+    weir_reason(self, "%s", refusal);
+    return WEIR_REJECT;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -242,7 +264,7 @@ static void client_inspect(struct weir_self *self, void *memory, struct weir_ins
     (void)self;
     weir_inspect_add(out, "fetching", "%u", client->fetch_count);
     weir_inspect_add(out, "fetches", "%llu", (unsigned long long)figures->done);
-    weir_inspect_add(out, "retries", "%llu", (unsigned long long)figures->retried);
+    weir_inspect_add(out, "retried", "%llu", (unsigned long long)figures->retried);
     weir_inspect_add(out, "rejects", "%llu", (unsigned long long)figures->rejected);
     weir_inspect_add(out, "bytes", "%llu", (unsigned long long)figures->bytes);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -297,19 +319,14 @@ static void check_ends(const struct client_settings *settings, struct weir_repor
         weir_report_error(report, "retry", "a status is in `done`, too");
 }
 
-static bool is_url(const char *url)
-{
-    return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0 ||
-           strncmp(url, "{}", 2) == 0;
-}
-
 static void client_check(const void *memory, struct weir_report *report)
 {
     const struct client_settings *settings = memory;
 
-    if (!is_url(settings->url))
-        weir_report_error(report, "url", "%s does not begin with http://, https:// or {}",
-                          settings->url);
+    const char *wrong_url = target_check(settings->url);
+
+    if (wrong_url)
+        weir_report_error(report, "url", "%s %s", settings->url, wrong_url);
     if (!is_token(settings->method) || strlen(settings->method) > METHOD_SIZE_MAX)
         weir_report_error(report, "method", "%s is no method", settings->method);
     if (settings->body == CLIENT_BODY_PAYLOAD && strcmp(settings->method, "HEAD") == 0)
@@ -329,8 +346,9 @@ static const char *const passes[] = { "body", "response", NULL };
 #define HOURS(count) ((int64_t)(count)*3600000)
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct client_settings, url, .required = true,
-                       .help = "{} is the payload, {payload} the same escaped, {key} the key"),
+    WEIR_OPTION_STRING(
+        struct client_settings, url, .required = true,
+        .help = "{} is the payload, {payload} the same as one segment, {key} the key"),
     WEIR_OPTION_STRING(struct client_settings, method, .fallback = "GET", .help = "such as POST"),
     WEIR_OPTION_ENUM(struct client_settings, body, .fallback = "auto", .choices = bodies,
                      .help = "of the request; auto: the payload for POST, PUT and PATCH, unless "

@@ -116,7 +116,9 @@ static void collect(struct weir_self *self, struct engine *engine)
         if (message->msg != CURLMSG_DONE)
             continue;
         (void)curl_multi_remove_handle(engine->multi, easy);
-        engine->ended(self, engine, easy, code);
+        if (engine->ended(self, engine, easy, code) &&
+            curl_multi_add_handle(engine->multi, easy) != CURLM_OK)
+            (void)engine->ended(self, engine, easy, CURLE_OUT_OF_MEMORY);
     }
 }
 

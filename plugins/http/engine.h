@@ -11,8 +11,9 @@
 #include <curl/curl.h>
 #include <weir/plugin.h>
 
-/* A transfer has ended and is out of the engine. */
-typedef void engine_ended(struct weir_self *self, void *state, CURL *easy, CURLcode code);
+/* A transfer has ended and is out of the engine. True: it was set for another request, and is to be
+ * started again. */
+typedef bool engine_ended(struct weir_self *self, void *state, CURL *easy, CURLcode code);
 
 struct engine {
     struct weir_self *self; /* of the present callback */

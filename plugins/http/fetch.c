@@ -8,9 +8,12 @@
 #include <sys/socket.h>
 
 #include "../files/files.h"
-#include "target.h"
 
 #define ROOM_MIN ((size_t)1024)
+#define US_PER_MS 1000u
+/* A kept connection that was idle for longer is not used for a request that must not be sent twice:
+ * most servers close theirs after two seconds or more, and may do it just now. */
+#define IDLE_SECONDS_MAX 1L
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
@@ -32,12 +35,18 @@ static bool add(struct fetch_bytes *bytes, const char *data, size_t size)
     return true;
 }
 
+static void end(struct fetch *fetch, const char *cause)
+{
+    fetch->cause = cause;
+    fetch->is_final = true;
+}
+
 /* Returns `size` on success; any other number ends the transfer. */
 static size_t keep(struct fetch *fetch, struct fetch_bytes *bytes, uint64_t max, const char *data,
                    size_t size)
 {
     if (size > max - bytes->size) {
-        fetch->cause = bytes == &fetch->body ? "more than response_max" : "too many headers";
+        end(fetch, bytes == &fetch->body ? "more than response_max" : "too many headers");
         return 0;
     }
     if (size == 0 || add(bytes, data, size))
@@ -46,7 +55,6 @@ static size_t keep(struct fetch *fetch, struct fetch_bytes *bytes, uint64_t max,
     return 0;
 }
 
-/* A body of an answer that is not the last one, such as that of a redirect, does not come here. */
 static size_t take_body(char *data, size_t one, size_t size, void *context)
 {
     struct fetch *fetch = context;
@@ -83,70 +91,33 @@ static bool keep_line(struct fetch *fetch, const char *line, size_t size)
     return true;
 }
 
+/* An interim answer, a line that is left out and a trailer count, too. */
+static bool is_too_much(struct fetch *fetch, size_t size)
+{
+    fetch->came += size;
+    if (fetch->came <= FETCH_HEAD_MAX)
+        return false;
+    end(fetch, "too many headers");
+    return true;
+}
+
 /* libcurl gives whole lines; a status line begins the headers of another answer. */
 static size_t take_header(char *data, size_t one, size_t size, void *context)
 {
     struct fetch *fetch = context;
     size_t whole = one * size, length = whole;
 
+    if (is_too_much(fetch, whole))
+        return CURL_WRITEFUNC_ERROR;
     while (length > 0 && (data[length - 1] == '\n' || data[length - 1] == '\r'))
         length--;
     if (length >= 5 && strncmp(data, "HTTP/", 5) == 0)
-        fetch->head.size = 0;
-    else if (!keep_line(fetch, data, length))
-        return whole ? 0 : 1;
+        fetch->head.size = fetch->is_head_over = 0;
+    else if (length == 0)
+        fetch->is_head_over = true;
+    else if (!fetch->is_head_over && !keep_line(fetch, data, length))
+        return CURL_WRITEFUNC_ERROR;
     return whole;
-}
-
-/* --- redirects -------------------------------------------------------------------------------- */
-
-static char *part(CURLU *url, CURLUPart which)
-{
-    char *text = NULL;
-
-    return curl_url_get(url, which, &text, CURLU_DEFAULT_PORT) == CURLUE_OK ? text : NULL;
-}
-
-static bool is_same_part(CURLU *url, CURLU *other, CURLUPart which)
-{
-    char *left = part(url, which), *right = part(other, which);
-    bool is_same = left && right && strcasecmp(left, right) == 0;
-
-    curl_free(left);
-    curl_free(right);
-    return is_same;
-}
-
-static bool is_same_origin(const char *text, const char *other_text)
-{
-    CURLU *url = curl_url(), *other = curl_url();
-    bool is_same = url && other && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
-                   curl_url_set(other, CURLUPART_URL, other_text, 0) == CURLUE_OK &&
-                   is_same_part(url, other, CURLUPART_SCHEME) &&
-                   is_same_part(url, other, CURLUPART_HOST) &&
-                   is_same_part(url, other, CURLUPART_PORT);
-
-    curl_url_cleanup(url);
-    curl_url_cleanup(other);
-    return is_same;
-}
-
-/* curl_prereq_callback, before each request: another server must not get the secret headers. */
-static int before_request(void *context, char *address, char *own_address, int port, int own_port)
-{
-    struct fetch *fetch = context;
-    const char *now = NULL;
-
-    (void)own_port;
-    if (fetch->client->settings->secret_headers.count == 0 ||
-        (curl_easy_getinfo(fetch->easy, CURLINFO_EFFECTIVE_URL, &now) == CURLE_OK && now &&
-         is_same_origin(now, fetch->url)))
-        return CURL_PREREQFUNC_OK;
-    (void)snprintf(fetch->refusal, sizeof fetch->refusal,
-                   "redirect to another server, with secrets: %s port %d, from %s", address, port,
-                   own_address);
-    fetch->cause = fetch->refusal;
-    return CURL_PREREQFUNC_ABORT;
 }
 
 /* --- the transfer ----------------------------------------------------------------------------- */
@@ -157,33 +128,77 @@ static void set_text(CURL *easy, CURLoption option, const char *text)
         (void)curl_easy_setopt(easy, option, text);
 }
 
-static void set_method(CURL *easy, const struct client *client, const char *payload, size_t size)
+static bool is_method(const struct fetch *fetch, const char *name)
 {
-    const char *method = client->settings->method;
+    return strcmp(fetch->method, name) == 0;
+}
 
-    if (client->has_body || strcmp(method, "POST") == 0) {
-        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
-        (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, size > 0 ? payload : "");
-    }
-    if (strcmp(method, "HEAD") == 0)
+/* RFC 9110 9.2.2: what may reach the server twice and does what it does once. */
+static bool is_idempotent(const struct fetch *fetch)
+{
+    static const char *const names[] = { "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_method(fetch, names[i]))
+            return true;
+    return false;
+}
+
+/* curl_prereq_callback, before a request is sent. libcurl sends a request again when the server
+ * closes a connection that was used before, without an answer; it cannot know whether the server
+ * has acted. Then `retry` decides, and counts. */
+static int before_request(void *context, char *address, char *own_address, int port, int own_port)
+{
+    struct fetch *fetch = context;
+
+    (void)address;
+    (void)own_address;
+    (void)port;
+    (void)own_port;
+    fetch->has_acted |= !is_idempotent(fetch);
+    if (++fetch->sent == 1 || is_idempotent(fetch))
+        return CURL_PREREQFUNC_OK;
+    fetch->cause = "the server closed a kept connection without an answer";
+    return CURL_PREREQFUNC_ABORT;
+}
+
+static void set_body(const struct fetch *fetch)
+{
+    size_t size = 0;
+    const char *payload = "";
+
+    if (fetch->has_body)
+        payload = files_text(fetch->message, fetch->client->line, &size);
+    (void)curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    (void)curl_easy_setopt(fetch->easy, CURLOPT_POSTFIELDS, size > 0 ? payload : "");
+}
+
+static void set_method(const struct fetch *fetch)
+{
+    CURL *easy = fetch->easy;
+    bool is_post = is_method(fetch, "POST");
+    bool is_usual = is_post || (is_method(fetch, "GET") && !fetch->has_body);
+
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    if (fetch->has_body || is_post)
+        set_body(fetch);
+    if (is_method(fetch, "HEAD"))
         (void)curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    else if (client->has_body ? strcmp(method, "POST") != 0
-                              : strcmp(method, "GET") != 0 && strcmp(method, "POST") != 0)
-        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
+    else
+        (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_usual ? NULL : fetch->method);
+    if (!is_idempotent(fetch))
+        (void)curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS_MAX);
 }
 
 static void set_limits(CURL *easy, const struct client_settings *settings)
 {
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)settings->timeout);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connect_timeout);
     /* libcurl looks names up in threads. Without this it joins them, at a time-out and at the end,
      * and getaddrinfo has no time-out that we could set. */
     (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, settings->redirects > 0 ? 1L : 0L);
-    (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)settings->redirects);
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, settings->verify ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, settings->verify ? 2L : 0L);
@@ -193,7 +208,6 @@ static void set_texts(CURL *easy, const struct client *client)
 {
     const struct client_settings *settings = client->settings;
 
-    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers);
     set_text(easy, CURLOPT_USERAGENT, settings->user_agent);
     set_text(easy, CURLOPT_CAINFO, settings->ca);
     set_text(easy, CURLOPT_UNIX_SOCKET_PATH, settings->socket);
@@ -229,21 +243,47 @@ static void set_calls(struct fetch *fetch)
     (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
 }
 
+/* What differs between the requests of a fetch. */
+static CURLcode set_request(struct fetch *fetch)
+{
+    const struct client *client = fetch->client;
+    uint64_t left = client->settings->timeout - fetch->spent_ms;
+    struct curl_slist *headers = fetch->next_url ? fetch->headers : client->headers;
+
+    set_method(fetch);
+    (void)curl_easy_setopt(fetch->easy, CURLOPT_HTTPHEADER, headers);
+    (void)curl_easy_setopt(fetch->easy, CURLOPT_TIMEOUT_MS, (long)left);
+    return curl_easy_setopt(fetch->easy, CURLOPT_URL,
+                            fetch->next_url ? fetch->next_url : fetch->url);
+}
+
 static bool make(struct fetch *fetch)
 {
     const struct client *client = fetch->client;
-    size_t size;
-    const char *payload = files_text(fetch->message, client->line, &size);
 
-    fetch->url = target_create(client->settings->url, payload, size, fetch->message->key);
-    fetch->easy = fetch->url ? curl_easy_init() : NULL;
-    if (!fetch->easy || curl_easy_setopt(fetch->easy, CURLOPT_URL, fetch->url) != CURLE_OK)
+    fetch->easy = curl_easy_init();
+    if (!fetch->easy)
         return false;
+    fetch->method = client->settings->method;
+    fetch->has_body = client->has_body;
     set_limits(fetch->easy, client->settings);
     set_texts(fetch->easy, client);
     set_calls(fetch);
-    set_method(fetch->easy, client, client->has_body ? payload : "", client->has_body ? size : 0);
-    return true;
+    return set_request(fetch) == CURLE_OK;
+}
+
+/* The time-out is that of the whole try. */
+CURLcode fetch_repeat(struct fetch *fetch)
+{
+    curl_off_t spent_us = 0;
+
+    (void)curl_easy_getinfo(fetch->easy, CURLINFO_TOTAL_TIME_T, &spent_us);
+    fetch->spent_ms += (uint64_t)spent_us / US_PER_MS;
+    if (fetch->spent_ms >= fetch->client->settings->timeout)
+        return CURLE_OPERATION_TIMEDOUT;
+    fetch->sent = 0;
+    fetch->came = fetch->head.size = fetch->body.size = 0;
+    return set_request(fetch);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -268,14 +308,17 @@ static void leave(struct client *client, const struct fetch *fetch)
     client->fetch_count--;
 }
 
-struct fetch *fetch_create(struct client *client, const struct weir_message *message)
+struct fetch *fetch_create(struct client *client, const struct weir_message *message, char *url)
 {
     struct fetch *fetch = calloc(1, sizeof *fetch);
 
-    if (!fetch)
+    if (!fetch) {
+        free(url);
         return NULL;
+    }
     fetch->client = client;
     fetch->message = message;
+    fetch->url = url;
     enter(client, fetch);
     if (make(fetch))
         return fetch;
@@ -288,6 +331,8 @@ void fetch_destroy(struct fetch *fetch)
     leave(fetch->client, fetch);
     curl_easy_cleanup(fetch->easy);
     free(fetch->url);
+    curl_free(fetch->next_url);
+    curl_slist_free_all(fetch->headers);
     free(fetch->head.data);
     free(fetch->body.data);
     free(fetch);

@@ -22,18 +22,32 @@ struct fetch {
     struct client *client;
     const struct weir_message *message; /* kept */
     CURL *easy;                         /* owned */
-    char *url;                          /* owned */
-    struct fetch_bytes head;            /* lines `name: value` of the last answer */
+    char *url;                          /* owned; of the first request */
+    char *next_url;                     /* owned, of libcurl; after a redirect, otherwise NULL */
+    struct curl_slist *headers;         /* owned; after a redirect */
+    const char *method;                 /* of the present request, as the next two */
+    bool has_body;
+    bool is_elsewhere;       /* at another server than that of `url` */
+    uint32_t redirects;      /* that were followed */
+    uint32_t sent;           /* how often libcurl began to send the present request */
+    bool has_acted;          /* a request was sent that counts each time */
+    uint64_t spent_ms;       /* by the requests before the present one */
+    size_t came;             /* bytes of headers of the present request's answers */
+    bool is_head_over;       /* what comes now are trailers */
+    struct fetch_bytes head; /* lines `name: value` of the last answer */
     struct fetch_bytes body;
     const char *cause; /* why this side ended the transfer; NULL = it did not */
-    char refusal[160]; /* a cause with addresses */
+    bool is_final;     /* with a cause: another attempt would end in the same way */
     bool has_no_memory;
     int shortage;    /* an errno: the host lacked a descriptor or the like; 0 = it did not */
     bool is_sending; /* the answer waits for room in the output */
 };
 
-/* Makes the transfer of a message and enters it in the list of the client. NULL: memory is out. */
-struct fetch *fetch_create(struct client *client, const struct weir_message *message);
+/* Makes the transfer of a message and enters it in the list of the client. Takes `url` of malloc.
+ * NULL: memory is out. */
+struct fetch *fetch_create(struct client *client, const struct weir_message *message, char *url);
+/* Sets the transfer, which is out of the engine, for the next request. */
+CURLcode fetch_repeat(struct fetch *fetch);
 /* The transfer is out of the engine. */
 void fetch_destroy(struct fetch *fetch);
 

@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "retry_after.h"
 
 #define SECOND_MS 1000u
 #define SHORTAGE_MS 250u /* before another try, when descriptors or memory are short */
@@ -61,16 +64,15 @@ static void retry(struct weir_self *self, struct fetch *fetch)
 {
     struct client *client = fetch->client;
     uint64_t delay = backoff(client, fetch->message->attempt);
-    curl_off_t asked = 0;
+    uint64_t asked = retry_after_read(fetch->head.data, fetch->head.size, time(NULL));
 
-    (void)curl_easy_getinfo(fetch->easy, CURLINFO_RETRY_AFTER, &asked);
-    if (asked > 0 && (uint64_t)asked > client->settings->retry_after_max / SECOND_MS) {
-        weir_reason(self, "Retry-After of %lld seconds", (long long)asked);
+    if (asked * SECOND_MS > client->settings->retry_after_max) {
+        weir_reason(self, "Retry-After of %llu seconds", (unsigned long long)asked);
         settle(self, fetch, WEIR_REJECT);
         return;
     }
-    if (asked > 0 && (uint64_t)asked * SECOND_MS > delay)
-        delay = (uint64_t)asked * SECOND_MS;
+    if (asked * SECOND_MS > delay)
+        delay = asked * SECOND_MS;
     weir_retry_after(self, delay);
     settle(self, fetch, WEIR_RETRY);
 }
@@ -175,25 +177,38 @@ static void answered(struct weir_self *self, struct fetch *fetch)
 /* Another attempt would end in the same way. */
 static bool is_final(const struct fetch *fetch, CURLcode code)
 {
-    return fetch->cause || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ||
+    return fetch->is_final || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ||
            code == CURLE_TOO_MANY_REDIRECTS;
 }
 
 /* An errno when the host lacks descriptors or memory; 0: it does not. A look-up of a name, and the
- * files of authorities, need descriptors, too, and their errors do not say why they failed. */
+ * files of authorities, need descriptors, too, and their errors do not say why they failed. A POST
+ * that was sent is not tried again as the same attempt. */
 static int shortage_of(const struct fetch *fetch, CURLcode code)
 {
     int probe;
 
-    if (fetch->has_no_memory || code == CURLE_OUT_OF_MEMORY)
+    if (fetch->has_acted)
+        return 0;
+    if (fetch->has_no_memory || (code == CURLE_OUT_OF_MEMORY && fetch->sent == 0))
         return ENOMEM;
-    if (fetch->shortage || fetch->cause)
+    if (fetch->shortage || fetch->cause || code == CURLE_OUT_OF_MEMORY)
         return fetch->shortage;
     probe = fcntl(fetch->client->engine.poller, F_DUPFD_CLOEXEC, 0);
     if (probe < 0)
         return weir_is_short(errno) ? errno : 0;
     (void)close(probe);
     return 0;
+}
+
+/* After the request was sent CURLE_OUT_OF_MEMORY stands for a line of more than 100 KiB. */
+static const char *reason_of(const struct fetch *fetch, CURLcode code)
+{
+    if (fetch->cause)
+        return fetch->cause;
+    if (code == CURLE_OUT_OF_MEMORY && !fetch->has_no_memory)
+        return "too long a line in the headers";
+    return curl_easy_strerror(code);
 }
 
 static void postpone(struct weir_self *self, struct fetch *fetch, int error)
@@ -221,7 +236,7 @@ void settling_end(struct weir_self *self, struct fetch *fetch, CURLcode code)
         return;
     }
     fetch->client->figures.classes[0]++;
-    weir_reason(self, "%s", fetch->cause ? fetch->cause : curl_easy_strerror(code));
+    weir_reason(self, "%s", reason_of(fetch, code));
     if (again && !is_final(fetch, code))
         retry(self, fetch);
     else

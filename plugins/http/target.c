@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KEY_SIZE 24u
 
@@ -98,4 +99,106 @@ char *target_create(const char *template, const char *payload, size_t size, uint
     writing.size = 0;
     fill(&writing, template, payload, size, key);
     return writing.to;
+}
+
+/* --- what is refused -------------------------------------------------------------------------- */
+
+static const char *skip_scheme(const char *url)
+{
+    if (strncasecmp(url, "http://", 7) == 0)
+        return url + 7;
+    return strncasecmp(url, "https://", 8) == 0 ? url + 8 : NULL;
+}
+
+/* `size` of the segment at `text`: `.` or `..`, of which any byte may be written as %2e. */
+static bool is_dots(const char *text, size_t size)
+{
+    size_t dots = 0;
+
+    while (size > 0) {
+        size_t step = size >= 3 && strncasecmp(text, "%2e", 3) == 0 ? 3 : 1;
+
+        if ((step == 1 && *text != '.') || ++dots > 2)
+            return false;
+        text += step;
+        size -= step;
+    }
+    return dots > 0;
+}
+
+static bool has_dots(const char *path)
+{
+    while (*path == '/') {
+        size_t size = strcspn(++path, "/?#");
+
+        if (is_dots(path, size))
+            return true;
+        path += size;
+    }
+    return false;
+}
+
+/* True when one of the first `size` bytes of a template begins this mark. */
+static bool has_mark(const char *template, size_t size, enum mark mark)
+{
+    size_t step;
+
+    for (size_t i = 0; i < size; i += step)
+        if (mark_at(template + i, &step) == mark)
+            return true;
+    return false;
+}
+
+static bool is_all_plain(const char *payload, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!is_plain((unsigned char)payload[i]))
+            return false;
+    return size > 0;
+}
+
+static bool is_whole_url(const char *template)
+{
+    return strncmp(template, "{}", 2) == 0;
+}
+
+const char *target_check(const char *template)
+{
+    const char *host = skip_scheme(template);
+
+    if (is_whole_url(template))
+        return NULL;
+    if (!host)
+        return "does not begin with http://, https:// or {}";
+    if (has_mark(host, strcspn(host, "/?#"), MARK_RAW))
+        return "has {} in the host: {payload} may be there, or {} behind a slash";
+    return has_dots(host + strcspn(host, "/?#")) ? "has a segment . or .." : NULL;
+}
+
+static const char *refuse_payload(const char *host, const char *payload, size_t size)
+{
+    size_t host_size = strcspn(host, "/?#");
+    const char *path = host + host_size;
+    size_t path_size = strcspn(path, "?#");
+
+    if (has_mark(host, host_size, MARK_PAYLOAD) && !is_all_plain(payload, size))
+        return "the payload is no part of a host";
+    if (size == 0 &&
+        (has_mark(path, path_size, MARK_PAYLOAD) || has_mark(path, path_size, MARK_RAW)))
+        return "the payload is empty, and no segment of a path";
+    return NULL;
+}
+
+const char *target_refuse(const char *template, const char *payload, size_t size, const char *url)
+{
+    const char *host = skip_scheme(url);
+    const char *refusal = is_whole_url(template)
+                              ? NULL
+                              : refuse_payload(skip_scheme(template), payload, size);
+
+    if (refusal)
+        return refusal;
+    if (!host)
+        return "no URL of http or https";
+    return has_dots(host + strcspn(host, "/?#")) ? "the URL has a segment . or .." : NULL;
 }

@@ -18,4 +18,11 @@ bool target_takes_payload(const char *template);
  * payload becomes %00 also in place of `{}`. */
 char *target_create(const char *template, const char *payload, size_t size, uint64_t key);
 
+/* Why a template is none, as the end of a sentence about it; NULL: it is one. */
+const char *target_check(const char *template);
+
+/* Why a finished URL must not be asked for; NULL: it may. The payload must stay where the template
+ * puts it: it is no host of its own, and no segment that a server takes for another place. */
+const char *target_refuse(const char *template, const char *payload, size_t size, const char *url);
+
 #endif
