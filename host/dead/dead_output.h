@@ -26,8 +26,9 @@ struct dead_output {
     struct dead_shares shares; /* owned; the caller adds to it what it appends */
 };
 
-/* Opens or makes the file, with mode 0600. Returns 0 or an errno, as weir_settling_check; EILSEQ: it
- * is another file, EBUSY: another process has it, EEXIST: two files of version 1. Owned by the caller. */
+/* Opens or makes the file, with mode 0600. Returns 0 or an errno, as weir_settling_check; EILSEQ:
+ * it is another file, EBUSY: another process has it, EEXIST: two files of version 1. Owned by the
+ * caller. */
 int dead_output_open(const char *path, struct dead_output **out);
 /* NULL is allowed. */
 void dead_output_close(struct dead_output *output);

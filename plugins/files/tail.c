@@ -154,14 +154,12 @@ static int lock_file(struct weir_self *self, struct tail *state)
     const char *path = state->settings->position;
     int error = weir_settling_lock(path, &state->lock);
     char text[512];
-    const char *reason;
 
     if (error == 0 || error == ENOENT)
         return 0;
-    reason = weir_settling_reason(path, error, text, sizeof text);
-    weir_reason(self, "%s", reason);
+    weir_reason(self, "%s", weir_settling_reason(path, error, text, sizeof text));
     weir_log(self, WEIR_LOG_ERROR, "position cannot be locked", weir_str("path", path),
-             weir_str("reason", reason));
+             weir_str("reason", text));
     return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
 }
 

@@ -207,11 +207,12 @@ static inline int weir_settling_check_open_(int descriptor)
 /*
  * Whether a file of this name may be read and replaced here: it is a regular file or not there, and
  * nobody but this user and root can put another one in its place. A link, a folder, a device, a
- * FIFO or a socket is never opened, followed or replaced: other users may have put it there. Returns
- * 0 or an errno: ELOOP: a link, EISDIR: a folder, ENOTSUP: one of the others; EPERM: the file or its
- * folder belongs to a user who is neither this one nor root, or others may write to the folder, and
- * it has no sticky bit. weir_settling_reason says which. For weir_check_settings, and before the
- * first use.
+ * FIFO or a socket is never opened, followed or replaced: other users may have put it there.
+ *
+ * Returns 0 or an errno: ELOOP: a link, EISDIR: a folder, ENOTSUP: one of the others; EPERM: the
+ * file or its folder belongs to a user who is neither this one nor root, or others may write to the
+ * folder, and it has no sticky bit. weir_settling_reason says which. For weir_check_settings, and
+ * before the first use.
  */
 static inline int weir_settling_check(const char *path)
 {
