@@ -1,16 +1,24 @@
 #include "config/state_files.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include <weir/settling.h>
 
-/* An option that names a state file. */
+enum role {
+    ROLE_STATE,  /* an option names it */
+    ROLE_BESIDE, /* the lock of such a file, or its next content: weir/settling.h */
+    ROLE_OUTPUT, /* appended to: it may be that of several options */
+};
+
+/* A file of the configuration. */
 struct state_file {
     const char *key;  /* equal for the same file */
     const char *path; /* of the option: `sources.lines.args.position` */
     struct mark mark;
+    enum role role;
     const char *same; /* path of the first option that names the same file; NULL = none */
     size_t order;
 };
@@ -21,15 +29,16 @@ struct state_files {
     size_t count;
 };
 
-/* By device and inode; a file that is not there, by those of its folder and its name. */
-static const char *key_of(struct checking *checking, const char *file)
+/* By device and inode; a file that is not there, by those of its folder and its name. An output
+ * may be a link. */
+static const char *key_of(struct checking *checking, const char *file, bool follows)
 {
     const char *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file;
     const char *folder = checking_text(checking, "%.*s.", (int)(name - file), file);
     struct stat about;
 
-    if (lstat(file, &about) == 0)
+    if (fstatat(AT_FDCWD, file, &about, follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0)
         return checking_text(checking, "%ju:%ju", (uintmax_t)about.st_dev, (uintmax_t)about.st_ino);
     if (!folder || stat(folder, &about) < 0)
         return folder ? file : NULL;
@@ -53,19 +62,32 @@ static void check_folder(struct state_files *files, const char *file, const stru
 }
 
 static int add(struct state_files *files, const char *file, const struct mark *mark,
-               const char *path)
+               const char *path, enum role role)
 {
     struct state_file *items = realloc(files->items, (files->count + 1) * sizeof *items);
-    const char *key = key_of(files->checking, file);
+    const char *key = file ? key_of(files->checking, file, role == ROLE_OUTPUT) : NULL;
 
     if (items)
         files->items = items;
     if (!items || !key || !path)
         return WEIR_ENOMEM;
-    check_folder(files, file, mark, path);
-    items[files->count] = (struct state_file){ key, path, *mark, NULL, files->count };
+    items[files->count] = (struct state_file){ key, path, *mark, role, NULL, files->count };
     files->count++;
     return WEIR_OK;
+}
+
+static int add_state(struct state_files *files, const char *file, const struct mark *mark,
+                     const char *path)
+{
+    static const char *const ends[] = { ".lock", ".new" };
+    int status = add(files, file, mark, path, ROLE_STATE);
+
+    if (status == WEIR_OK)
+        check_folder(files, file, mark, path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && status == WEIR_OK; i++)
+        status = add(files, checking_text(files->checking, "%s%s", file, ends[i]), mark,
+                     checking_text(files->checking, "%s (its %s)", path, ends[i]), ROLE_BESIDE);
+    return status;
 }
 
 /* A behaviour whose options are wrong has no options here. */
@@ -76,16 +98,18 @@ static int add_use(struct state_files *files, const struct settings_use *use, co
     int status = WEIR_OK;
 
     for (; row && row->name && status == WEIR_OK; row++) {
-        const char *file = NULL;
+        const char *file = NULL, *path;
         struct mark mark;
 
-        if (row->kind != WEIR_STRING || !row->state)
+        if (row->kind != WEIR_STRING || (!row->state && !row->writes))
             continue;
         memcpy(&file, (const char *)options_settings(use->options) + row->offset, sizeof file);
+        if (!file || !*file)
+            continue;
         mark = options_mark(use->options, row->name);
-        if (file && *file)
-            status = add(files, file, &mark,
-                         checking_text(files->checking, "%s%s.args.%s", section, owner, row->name));
+        path = checking_text(files->checking, "%s%s.args.%s", section, owner, row->name);
+        status = row->state ? add_state(files, file, &mark, path)
+                            : add(files, file, &mark, path, ROLE_OUTPUT);
     }
     return status;
 }
@@ -97,9 +121,13 @@ static int add_all(struct state_files *files)
     const struct settings_host *host = &settings->host;
     int status = WEIR_OK;
 
-    if (host->dead_letters.file)
-        status = add(files, host->dead_letters.file,
-                     written_mark(&host->written, "dead_letters.file"), "host.dead_letters.file");
+    if (host->control)
+        status = add(files, host->control, written_mark(&host->written, "control"), "host.control",
+                     ROLE_STATE);
+    if (host->dead_letters.file && status == WEIR_OK)
+        status = add_state(files, host->dead_letters.file,
+                           written_mark(&host->written, "dead_letters.file"),
+                           "host.dead_letters.file");
     for (uint32_t i = 0; i < settings->source_count && status == WEIR_OK; i++)
         status = add_use(files, &settings->sources[i].use, "sources.", settings->sources[i].name);
     for (uint32_t i = 0; i < settings->pool_count && status == WEIR_OK; i++) {
@@ -109,11 +137,14 @@ static int add_all(struct state_files *files)
     return status;
 }
 
+/* Of equal files the states come first. */
 static int compare(const void *left, const void *right)
 {
     const struct state_file *a = left, *b = right;
     int order = strcmp(a->key, b->key);
 
+    if (order == 0)
+        order = (int)a->role - (int)b->role;
     return order != 0 ? order : a->order < b->order ? -1 : 1;
 }
 
@@ -124,6 +155,7 @@ static int compare_order(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
+/* Two outputs may be one file. When two states are one file, that says it for those beside them. */
 static void find_equal(const struct state_files *files)
 {
     const struct state_file *first = files->items;
@@ -132,10 +164,10 @@ static void find_equal(const struct state_files *files)
     for (size_t i = 1; i < files->count; i++) {
         struct state_file *item = &files->items[i];
 
-        if (strcmp(item->key, first->key) == 0)
-            item->same = first->path;
-        else
+        if (strcmp(item->key, first->key) != 0)
             first = item;
+        else if (first->role == ROLE_STATE || item->role != first->role)
+            item->same = first->path;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <weir/output_file.h>
 #include <weir/plugin.h>
 
 #include "../files/files.h"
@@ -45,7 +46,7 @@ static void log_error(struct weir_self *self, const struct append *state, const 
     char text[128];
 
     weir_log(self, WEIR_LOG_ERROR, event, weir_str("path", state->file.path),
-             weir_str("reason", strerror_r(error, text, sizeof text)));
+             weir_str("reason", weir_output_reason(error, text, sizeof text)));
 }
 
 static int append_open(struct weir_self *self, const void *settings, void *memory)
@@ -68,7 +69,7 @@ static int append_open(struct weir_self *self, const void *settings, void *memor
     if (error == 0)
         return 0;
     log_error(self, state, "file cannot be opened", error);
-    weir_reason(self, "%s: %s", state->file.path, strerror_r(error, text, sizeof text));
+    weir_reason(self, "%s: %s", state->file.path, weir_output_reason(error, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -93,7 +94,7 @@ static int append_handle(struct weir_self *self, void *memory, const struct weir
     if (error != 0) {
         log_error(self, state, "file cannot be written", error);
         weir_retry_after(self, AGAIN_MS);
-        weir_reason(self, "file: %s", strerror_r(error, reason, sizeof reason));
+        weir_reason(self, "file: %s", weir_output_reason(error, reason, sizeof reason));
         if (weir_is_short(error))
             return WEIR_POSTPONE;
         weir_exit_status(self, EXIT_INCOMPLETE);
@@ -150,7 +151,8 @@ static void append_check(const void *memory, struct weir_report *report)
 static const char *const end_choices[] = { "newline", "nul", "none", NULL };
 
 static const struct weir_option options[] = {
-    WEIR_OPTION_STRING(struct settings, path, .required = true, .help = "file to append to"),
+    WEIR_OPTION_STRING(struct settings, path, .required = true, .writes = true,
+                       .help = "file to append to"),
     WEIR_OPTION_ENUM(struct settings, end, .fallback = "newline", .choices = end_choices,
                      .help = "written after each message that does not end with it"),
     WEIR_OPTION_SIZE(struct settings, rotate_size, .fallback = "0",

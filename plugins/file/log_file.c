@@ -1,13 +1,14 @@
 #include "log_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include <weir/output_file.h>
 
 static int64_t number_of(const struct log_file *file, time_t when)
 {
@@ -16,7 +17,7 @@ static int64_t number_of(const struct log_file *file, time_t when)
 
 int log_file_reopen(struct log_file *file)
 {
-    int descriptor = open(file->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+    int descriptor = weir_output_open(file->path, 0644);
     struct stat about;
 
     if (descriptor < 0)

@@ -1,9 +1,10 @@
 #include "access_log.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <weir/output_file.h>
 
 #define LINE_SIZE 4096 /* PIPE_BUF; a longer URI is cut */
 #define URI_SIZE_MAX 3800
@@ -12,7 +13,7 @@ int access_log_open(const struct server *server)
 {
     const char *path = server->settings->access_log;
 
-    return path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640) : -1;
+    return path ? weir_output_open(path, 0640) : -1;
 }
 
 static void write_time(char *text, size_t size)

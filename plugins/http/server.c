@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <weir/output_file.h>
+
 #include "access_log.h"
 #include "connection.h"
 #include "exchange.h"
@@ -212,7 +214,8 @@ static int open_log(struct weir_self *self, struct server *server)
     server->access_log = access_log_open(server);
     if (server->access_log >= 0 || !server->settings->access_log)
         return 0;
-    weir_reason(self, "%s: %s", server->settings->access_log, strerror_r(errno, text, sizeof text));
+    weir_reason(self, "%s: %s", server->settings->access_log,
+                weir_output_reason(errno, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -333,7 +336,7 @@ static void server_reopen(struct weir_self *self, void *memory)
         server->access_log = log;
     } else if (server->settings->access_log) {
         weir_log(self, WEIR_LOG_ERROR, "access log cannot be opened; the former file is kept",
-                 weir_str("reason", strerror_r(errno, text, sizeof text)));
+                 weir_str("reason", weir_output_reason(errno, text, sizeof text)));
     }
 }
 
@@ -451,7 +454,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct server_settings, key, .help = "PEM file of the private key"),
     WEIR_OPTION_STRING(struct server_settings, health, .fallback = "/healthz",
                        .help = "path that the server itself answers with 200, without a token"),
-    WEIR_OPTION_STRING(struct server_settings, access_log,
+    WEIR_OPTION_STRING(struct server_settings, access_log, .writes = true,
                        .help = "file that gets a line for each request"),
     { 0 },
 };

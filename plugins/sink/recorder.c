@@ -1,7 +1,6 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <weir/output_file.h>
 #include <weir/status.h>
 
 #define LINE_SIZE 24u /* 20 digits, the line end and a NUL fit */
 
 static int open_file(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+    return weir_output_open(path, 0644);
 }
 
 int recorder_init(struct recorder *recorder, const char *path, uint32_t batch)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/output_file.h>
 #include <weir/plugin.h>
 
 #include "../gen/gen.h"
@@ -98,7 +99,7 @@ static void log_no_file(struct weir_self *self, const struct record *state)
     char text[128];
 
     weir_log(self, WEIR_LOG_ERROR, "record cannot be opened", weir_str("path", state->path),
-             weir_str("reason", strerror_r(state->recorder.error, text, sizeof text)));
+             weir_str("reason", weir_output_reason(state->recorder.error, text, sizeof text)));
 }
 
 static int open_recorder(struct weir_self *self, struct record *state,
@@ -115,7 +116,8 @@ static int open_recorder(struct weir_self *self, struct record *state,
         return 0;
     if (status == WEIR_EINVALID) {
         log_no_file(self, state);
-        weir_reason(self, "record: %s", strerror_r(state->recorder.error, text, sizeof text));
+        weir_reason(self, "record: %s",
+                    weir_output_reason(state->recorder.error, text, sizeof text));
     }
     free(state->path);
     return status;
@@ -191,7 +193,7 @@ static const struct weir_option null_options[] = {
 };
 
 static const struct weir_option record_options[] = {
-    WEIR_OPTION_STRING(struct record_settings, path, .required = true,
+    WEIR_OPTION_STRING(struct record_settings, path, .required = true, .writes = true,
                        .help = "file to append to; the first %i in it becomes the worker"),
     WEIR_OPTION_U32(struct record_settings, batch, .fallback = "1024", .min = 1, .max = 65536,
                     .help = "numbers that are written at once"),

@@ -75,7 +75,9 @@ struct weir_option {
                   * a path that no pool has. Older hosts ignore it */
     bool state;  /* since 1.1, of a WEIR_STRING: a file in which the behaviour keeps its state, as a
                   * position. `weir check` refuses two that are one file. Older hosts ignore it */
-    uint8_t reserved[3];
+    bool writes; /* since 1.1, of a WEIR_STRING: a file to which the behaviour appends, perhaps with
+                  * others. `weir check` refuses one that keeps a state. Older hosts ignore it */
+    uint8_t reserved[2];
 };
 
 #ifdef __cplusplus

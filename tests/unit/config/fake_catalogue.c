@@ -124,11 +124,13 @@ static const struct weir_behaviour lines = {
 struct numbers {
     bool key;
     const char *position;
+    const char *log;
 };
 
 static const struct weir_option numbers_options[] = {
     WEIR_OPTION_BOOL(struct numbers, key, .fallback = "false", .help = "gives each one a key"),
     WEIR_OPTION_STRING(struct numbers, position, .state = true, .help = "how far it is"),
+    WEIR_OPTION_STRING(struct numbers, log, .writes = true, .help = "what it has done"),
     { 0 },
 };
 
