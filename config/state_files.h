@@ -11,7 +11,8 @@
 
 /* Compares the options with `state`, the files beside them, `dead_letters.file`, `control`, and the
  * options with `writes`: by device and inode; where there is no such file, by those of its folder,
- * and its name; by their spelling where there is no such folder here. Records mistakes in `checking`; WEIR_ENOMEM. */
+ * and its name; by their spelling where there is no such folder here. Records mistakes in
+ * `checking`; WEIR_ENOMEM. */
 int state_files_check(struct checking *checking);
 
 #endif

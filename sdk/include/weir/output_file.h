@@ -1,9 +1,10 @@
 /*
  * weir/output_file.h - for a behaviour that appends to a file: it is never one that keeps a state.
  *
- * Not part of <weir/plugin.h>; inline only, nothing to link. Needs _GNU_SOURCE, which weir_add_plugin
- * sets. The option that names the file has `.writes = true` in its row, so that `weir check` refuses
- * the state files of the same configuration; weir_output_open refuses those of other hosts, too.
+ * Not part of <weir/plugin.h>; inline only, nothing to link. Needs _GNU_SOURCE, which
+ * weir_add_plugin sets. The option that names the file has `.writes = true` in its row, so that
+ * `weir check` refuses the state files of the same configuration; weir_output_open refuses those of
+ * other hosts, too.
  */
 #ifndef WEIR_OUTPUT_FILE_H
 #define WEIR_OUTPUT_FILE_H
@@ -49,8 +50,8 @@ static inline bool weir_output_is_position_(const char *path)
 }
 
 /*
- * Opens a file to append to, through links, and makes it with `mode` when it is not there. Returns a
- * descriptor that commands do not get, or -1 with errno; EBUSY: a host keeps a state there: a
+ * Opens a file to append to, through links, and makes it with `mode` when it is not there. Returns
+ * a descriptor that commands do not get, or -1 with errno; EBUSY: a host keeps a state there: a
  * position, its lock, or dead letters. Waits for a reader of a FIFO.
  */
 static inline int weir_output_open(const char *path, mode_t mode)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Goal:   no bundled behaviour appends to a file in which a host keeps a state: not to one of its own
-        configuration, by `weir check`, and not to one of another host that runs, by its start.
-        Shows promise B51.
+"""Goal:   no bundled behaviour appends to a file in which a host keeps a state: not to one of its
+        own configuration, by `weir check`, and not to one of another host that runs, by its
+        start. Shows promise B51.
 Method: each option that names a file to write, with each file of state.
 
     state_paths.py WEIR PLUGINS TREE
@@ -31,7 +31,8 @@ STATES = {
 }
 LINES = """
 sources:
-  lines: {{use: files.tail, to: end, args: {{paths: ["{work}/a.log"], position: "{work}/position"}}}}
+  lines: {{use: files.tail, to: end,
+          args: {{paths: ["{work}/a.log"], position: "{work}/position"}}}}
 """
 
 
