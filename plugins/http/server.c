@@ -278,16 +278,33 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
 }
 
 /* Two sources of one host would share the socket of one address. The name is free when the source
- * that this one replaces has ended, so not yet in `open`. */
+ * that had it has ended, so not yet in `open`. */
 static int claim_address(struct weir_self *self, const struct server_settings *settings)
 {
     char name[128];
 
-    if (snprintf(name, sizeof name, "http.server %s", settings->listen) >= (int)sizeof name ||
-        weir_name(self, name) == 0)
+    if (snprintf(name, sizeof name, "http.server %s", settings->listen) >= (int)sizeof name)
         return 0;
-    weir_reason(self, "another source listens at %s", settings->listen);
-    return WEIR_EEXISTS;
+    return weir_name(self, name);
+}
+
+/* Calls `produce` again. */
+static void look_again(struct weir_self *self, void *memory, void *context)
+{
+    (void)self;
+    (void)memory;
+    (void)context;
+}
+
+/* A source that a reload has removed has the address until its last request is answered. */
+static int wait_for_address(struct weir_self *self, struct server *server)
+{
+    if (!server->is_waiting)
+        weir_log(self, WEIR_LOG_WARNING, "another source listens at this address",
+                 weir_str("at", server->settings->listen),
+                 weir_str("effect", "waits until that one has ended"));
+    server->is_waiting = true;
+    return weir_after(self, LOOK_MS, look_again, NULL, NULL) == 0 ? WEIR_WAIT : WEIR_ENOMEM;
 }
 
 static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
@@ -303,7 +320,7 @@ static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
     }
     status = claim_address(self, server->settings);
     if (status != 0)
-        return status;
+        return status == WEIR_EEXISTS ? wait_for_address(self, server) : status;
     if (weir_every(self, LOOK_MS, look_at_deadlines, NULL, NULL) != 0)
         return WEIR_ENOMEM;
     server->is_started = true;

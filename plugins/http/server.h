@@ -55,6 +55,7 @@ struct server {
     uint32_t open_requests; /* requests without an answer yet */
     uint64_t body_bytes;    /* of all requests */
     bool is_started;
+    bool is_waiting; /* another source had the address: the log has it */
     /* Which descriptors are watched. To watch one again would make the kernel walk through all
      * sockets in it. */
     bool is_listening, is_polling;

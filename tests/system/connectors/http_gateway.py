@@ -392,6 +392,30 @@ def test_addresses_stay_over_reloads():
                 check(web.host.run("reload").returncode == 0, "a reload")
 
 
+def test_address_of_a_source_that_drains_is_waited_for():
+    with serving() as web:
+        held = Waiting(web)
+        until(lambda: web.waiting() == 1, "the worker")
+        with open(web.host.file, encoding="utf-8") as stream:
+            text = stream.read()
+        with open(web.host.file, "w", encoding="utf-8") as stream:
+            stream.write(text.replace("  web:\n", "  again:\n"))
+
+        def logged():
+            with open(web.host.log, encoding="utf-8") as stream:
+                return stream.read().count
+
+        check(web.host.run("reload").returncode == 0, "a reload")
+        until(lambda: logged()("another source listens") > 0, "the new source")
+        web.open_gate()
+        held.join()
+        check(held.body == b"waited", f"{held.status} {held.body}")
+        until(lambda: logged()('event="listening"') == 2, "the address")
+        count = logged()
+        check(count("another source listens") == 1 and count('event="worker failed"') == 0 and
+              count('component=again event="listening"') == 1, open(web.host.log).read()[-1500:])
+
+
 def test_access_log_is_opened_again():
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
