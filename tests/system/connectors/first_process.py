@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Goal:   a host that is process 1, as in a container, reaps the orphans that its commands leave,
-        and is otherwise a host as any other: signals, exit codes, sockets that it was given.
+        and is otherwise a host as any other: signals, exit codes, sockets that it was given. Shows
+        promise B52.
 Method: real hosts, each process 1 of a namespace of its own (unshare). Every wait is for a
         condition.
 

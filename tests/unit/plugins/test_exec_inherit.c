@@ -1,6 +1,6 @@
 /*
  * Goal:   a command of exec.run gets what its options say, and nothing else of the host. Shows
- *         promise B13.
+ *         promises B13 and B53.
  * Method: real commands, which print what they have, run by the worker in the test kit.
  */
 #include <dirent.h>
@@ -207,7 +207,7 @@ static void expect_user_refused(const char *name, const char *reason)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
-/* Only root can become another user; the refusal of others is tried by anybody. */
+/* promise B53; only root can become another user; the refusal of others is tried by anybody. */
 static void test_user_is_that_of_the_command(void)
 {
     const struct passwd *user = getpwnam(USER);
