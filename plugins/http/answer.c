@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "connection_output.h"
 #include "http.h"
 #include "wire/http1_bytes.h"
 

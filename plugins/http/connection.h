@@ -17,6 +17,7 @@
 #define CONNECTION_H
 
 #include <openssl/types.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -40,6 +41,9 @@ struct receipt {
     size_t size, room;
     char text[];
 };
+
+/* What the set reports always. */
+#define CONNECTION_EVENTS (EPOLLIN | EPOLLRDHUP | EPOLLET)
 
 struct connection {
     struct connection *previous, *next;
@@ -66,35 +70,11 @@ struct connection {
 /* Takes the socket. */
 void connection_begin(struct server *server, int descriptor, const struct sockaddr *peer);
 
-/* The set has reported these events. */
-void connection_ready(struct connection *connection, uint32_t events);
-
-/* Reads and handles what there is. The connection may be gone then. */
-void connection_work(struct connection *connection);
-
-/* Sends an answer, and enters ANSWERING. Copies what the socket does not take. The caller calls
- * connection_work next, unless it is called by it. */
-void connection_send(struct connection *connection, const char *head, size_t head_size,
-                     const char *body, size_t body_size);
-
-/* Sends `100 Continue`. */
-void connection_let_continue(struct connection *connection);
-
 /* Enters a phase and sets its deadline. */
 void connection_enter(struct connection *connection, enum connection_phase phase);
 
 /* Closes the socket. A connection whose request the pool has is freed with its reply. */
 void connection_end(struct connection *connection);
-
-/* Ends the connections whose deadline is over. */
-void connection_expire(struct server *server);
-
-/* Closes the idle connection with the earliest deadline, to make room; without one that has sent
- * nothing, the oldest half request. False: there is none. */
-bool connection_crowd_out(struct server *server);
-
-/* Leaves idle connections and half requests `grace_ms` more. */
-void connection_shorten(struct server *server, uint64_t grace_ms);
 
 /* Frees those that were ended. No connection may be in use. */
 void connection_sweep(struct server *server);

@@ -5,6 +5,8 @@
 
 #include "access_log.h"
 #include "answer.h"
+#include "connection_output.h"
+#include "connection_work.h"
 #include "question.h"
 
 #define BODY_ROOM_MIN ((size_t)4096)

@@ -15,9 +15,11 @@
 
 #include "access_log.h"
 #include "connection.h"
+#include "connection_work.h"
 #include "exchange.h"
 #include "http.h"
 #include "listener.h"
+#include "places.h"
 #include "tls.h"
 
 #define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
