@@ -11,9 +11,78 @@
 
 #include "connection_input.h"
 #include "exchange.h"
+#include "places.h"
 #include "tls.h"
 
 #define LINGER_MS 2000u
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static enum server_list list_of(const struct connection *connection, enum connection_phase phase)
+{
+    if (connection->is_guest)
+        return SERVER_GUESTS;
+    switch (phase) {
+    case CONNECTION_IDLE:
+        return connection->has_served ? SERVER_SERVED : SERVER_NEW;
+    case CONNECTION_RECEIVING:
+        return SERVER_RECEIVING;
+    case CONNECTION_LINGERING:
+        return SERVER_LINGERING;
+    case CONNECTION_REQUESTING:
+    case CONNECTION_ANSWERING:
+        break;
+    }
+    return SERVER_BUSY;
+}
+
+static void append(struct connection *connection, enum server_list list)
+{
+    struct server_connections *to = &connection->server->lists[list];
+
+    connection->list = list;
+    connection->next = NULL;
+    connection->previous = to->last;
+    if (to->last)
+        to->last->next = connection;
+    else
+        to->first = connection;
+    to->last = connection;
+}
+
+static void detach(const struct connection *connection)
+{
+    struct server_connections *from = &connection->server->lists[connection->list];
+
+    if (connection->previous)
+        connection->previous->next = connection->next;
+    else
+        from->first = connection->next;
+    if (connection->next)
+        connection->next->previous = connection->previous;
+    else
+        from->last = connection->previous;
+}
+
+static bool has_place(const struct server *server)
+{
+    return server->connection_count - server->guest_count < server->settings->connections;
+}
+
+bool connection_take_place(struct connection *connection)
+{
+    struct server *server = connection->server;
+
+    if (!connection->is_guest)
+        return true;
+    if (!has_place(server) && !places_give_up_for_request(server))
+        return false;
+    connection->is_guest = false;
+    server->guest_count--;
+    detach(connection);
+    append(connection, list_of(connection, connection->phase));
+    return true;
+}
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -62,11 +131,10 @@ void connection_begin(struct server *server, int descriptor, const struct sockad
         return;
     }
     write_peer(connection, peer);
-    connection->next = server->first;
-    if (server->first)
-        server->first->previous = connection;
-    server->first = connection;
+    connection->is_guest = !has_place(server);
     server->connection_count++;
+    server->guest_count += connection->is_guest;
+    append(connection, list_of(connection, CONNECTION_IDLE));
     connection_enter(connection, CONNECTION_IDLE);
 }
 
@@ -74,13 +142,9 @@ static void drop(struct connection *connection)
 {
     struct server *server = connection->server;
 
-    if (connection->previous)
-        connection->previous->next = connection->next;
-    else
-        server->first = connection->next;
-    if (connection->next)
-        connection->next->previous = connection->previous;
+    detach(connection);
     server->connection_count--;
+    server->guest_count -= connection->is_guest;
     connection->next = server->ended;
     server->ended = connection;
 }
@@ -145,6 +209,8 @@ void connection_enter(struct connection *connection, enum connection_phase phase
     /* A source that leaves has given the connection less already. */
     if (phase == CONNECTION_RECEIVING && server->is_leaving && connection->deadline_ms < deadline)
         deadline = connection->deadline_ms;
+    detach(connection);
+    append(connection, list_of(connection, phase));
     connection->phase = phase;
     connection->since_ms = now;
     connection->deadline_ms = deadline;

@@ -10,6 +10,9 @@
  * its last byte and reads until the client ends the connection, so that bytes that come late do not
  * destroy the answer.
  *
+ * A connection beyond the places is a guest. It gets one answer: that of the health path, or 503.
+ * It takes a place when one has become free before its request is read.
+ *
  * Sockets are in an edge-triggered set. `is_readable` says that the socket may have bytes, until a
  * read shows that it has none.
  */
@@ -53,6 +56,8 @@ struct connection {
     struct exchange *exchange; /* the present request; NULL = none */
     char *out;                 /* owned: what the socket did not take at once */
     size_t out_size, out_sent;
+    enum server_list list;
+    bool is_guest;
     int descriptor; /* -1: closed; freed when the pool has answered */
     enum connection_phase phase;
     bool is_readable;
@@ -69,6 +74,10 @@ struct connection {
 
 /* Takes the socket. */
 void connection_begin(struct server *server, int descriptor, const struct sockaddr *peer);
+
+/* A guest whose request is there takes a place, if there is one, or another connection can give up
+ * its own. True: it has a place. */
+bool connection_take_place(struct connection *connection);
 
 /* Enters a phase and sets its deadline. */
 void connection_enter(struct connection *connection, enum connection_phase phase);

@@ -105,7 +105,7 @@ static void answered(struct weir_self *self, void *memory, void *context,
 
     server->self = self;
     server->open_requests--;
-    connection->phase = CONNECTION_ANSWERING;
+    connection_enter(connection, CONNECTION_ANSWERING);
     if (connection->descriptor < 0 || reply->status == WEIR_ECANCELLED) {
         exchange->status = 499;
         connection_end(connection);
@@ -241,11 +241,13 @@ void exchange_begin(struct connection *connection)
     const struct receipt *receipt = connection->receipt;
     const struct http1_head *head = &receipt->head;
     struct exchange *exchange = create(connection);
+    bool has_place = connection_take_place(connection);
     const char *reason;
     unsigned status;
 
     if (!exchange)
         return;
+    connection->closes = connection->closes || !has_place;
     memcpy(exchange->method, receipt->text + head->method.at, head->method.size);
     exchange->uri = copy_resource(head, receipt->text);
     if (!exchange->uri) {
@@ -254,6 +256,11 @@ void exchange_begin(struct connection *connection)
     }
     if (head->is_asterisk || question_is_health(server, exchange->uri)) {
         refuse(exchange, 200, "ok");
+        return;
+    }
+    if (!has_place) {
+        server->figures.received++;
+        refuse(exchange, 503, "all connections are in use");
         return;
     }
     status = question_check(server, exchange, &reason);

@@ -9,9 +9,16 @@
 /* Ends the connections whose deadline is over. */
 void connection_expire(struct server *server);
 
-/* Closes the idle connection with the earliest deadline, to make room; without one that has sent
- * nothing, the oldest half request. False: there is none. */
-bool connection_crowd_out(struct server *server);
+/* Ends a connection, so that its place is free for another one: one that lingers, then the idle one
+ * that was served first, then the oldest without a request, then the oldest half request; none that
+ * has bytes in its socket. False: there is none. */
+bool places_give_up(struct server *server);
+
+/* The same for a guest whose request is there: the others have less time to send theirs. */
+bool places_give_up_for_request(struct server *server);
+
+/* The same for a guest: ends the oldest one. */
+bool places_give_up_guest(struct server *server);
 
 /* Leaves idle connections and half requests `grace_ms` more. */
 void connection_shorten(struct server *server, uint64_t grace_ms);

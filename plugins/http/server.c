@@ -25,6 +25,10 @@
 #define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
 #define ACCEPTS_MAX 64u /* connections accepted in one turn */
 #define EVENTS_MAX 64
+#define GUESTS_MAX 64u /* connections beyond the places */
+#define GUESTS_MS 10u  /* in which so many more are accepted: some 4 % of a CPU */
+#define GUESTS 16u
+#define GUESTS_TLS 4u  /* a handshake is dear */
 #define LOOK_MS 250u   /* between two looks at the deadlines */
 #define SCARCE_MS 100u /* before accepting again, when descriptors or memory are out */
 #define GRACE_MS 500u  /* for a request that is on its way when the source leaves */
@@ -141,7 +145,8 @@ static void report_scarce(struct server *server, int error)
     }
     weir_log(server->self, WEIR_LOG_WARNING, "connections have to wait",
              weir_str("reason", strerror_r(error, text, sizeof text)));
-    (void)connection_crowd_out(server);
+    if (!places_give_up(server))
+        (void)places_give_up_guest(server);
     run_later(server, SCARCE_MS);
 }
 
@@ -172,25 +177,49 @@ static bool accept_one(struct server *server)
     return false;
 }
 
-/* Accepts while there is room. The kernel keeps other connections waiting. */
-static void accept_some(struct server *server)
+/* Clients that wait behind the places get an answer, too. The number in a while is bounded, since
+ * those with a place pay for it. */
+static void accept_guests(struct server *server)
+{
+    uint64_t now = weir_now_ms(server->self);
+    uint32_t left = server->tls ? GUESTS_TLS : GUESTS;
+
+    if (now >= server->guests_ms) {
+        server->guests_ms = now + GUESTS_MS;
+        while (left-- > 0 && (server->guest_count < GUESTS_MAX || places_give_up_guest(server)))
+            if (!accept_one(server))
+                return;
+    }
+    run_later(server, GUESTS_MS);
+}
+
+/* True: all places are in use. */
+static bool accept_to_places(struct server *server)
 {
     uint32_t accepted = 0;
 
-    if (server->is_listening || server->is_leaving || server->listener < 0)
-        return;
-    while (server->connection_count < server->settings->connections) {
+    while (server->connection_count - server->guest_count < server->settings->connections) {
         if (accepted++ == ACCEPTS_MAX) {
             run_later(server, 0);
-            return;
+            return false;
         }
         if (!accept_one(server))
-            return;
+            return false;
     }
+    return true;
+}
+
+static void accept_some(struct server *server)
+{
+    if (server->is_listening || server->is_leaving || server->listener < 0 ||
+        !accept_to_places(server))
+        return;
     if (!has_waiting(server))
         listen_again(server);
-    else if (connection_crowd_out(server))
+    else if (places_give_up(server))
         run_later(server, 0);
+    else
+        accept_guests(server);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -362,13 +391,13 @@ static void server_reopen(struct weir_self *self, void *memory)
 /* The requests that the pool still has: the host does not wait for them any more. */
 static void end_all(struct server *server)
 {
-    for (struct connection *c = server->first, *next; c; c = next) {
-        next = c->next;
-        if (c->phase == CONNECTION_REQUESTING && c->descriptor >= 0)
-            exchange_abandon(c->exchange);
-        c->phase = CONNECTION_LINGERING;
-        connection_end(c);
-    }
+    for (unsigned list = 0; list < SERVER_LISTS; list++)
+        for (struct connection *c; (c = server->lists[list].first);) {
+            if (c->phase == CONNECTION_REQUESTING && c->descriptor >= 0)
+                exchange_abandon(c->exchange);
+            connection_enter(c, CONNECTION_LINGERING);
+            connection_end(c);
+        }
     connection_sweep(server);
 }
 
@@ -390,6 +419,7 @@ static void server_inspect(struct weir_self *self, void *memory, struct weir_ins
 
     (void)self;
     weir_inspect_add(out, "connections", "%u", server->connection_count);
+    weir_inspect_add(out, "guests", "%u", server->guest_count);
     weir_inspect_add(out, "asking", "%u", server->open_requests);
     weir_inspect_add(out, "body_bytes", "%llu", (unsigned long long)server->body_bytes);
     weir_inspect_add(out, "received", "%llu", (unsigned long long)figures->received);
@@ -459,7 +489,8 @@ static const struct weir_option options[] = {
     WEIR_OPTION_DURATION(struct server_settings, send, .fallback = "30s", .min = 1,
                          .max = MINUTES(1440), .help = "until the client has taken the answer"),
     WEIR_OPTION_U32(struct server_settings, connections, .fallback = "1000", .min = 1,
-                    .max = 1000000, .help = "more connections wait to be accepted"),
+                    .max = 1000000,
+                    .help = "places; beyond them clients get 503, and the health path answers"),
     WEIR_OPTION_SIZE(struct server_settings, header_max, .fallback = "32KiB", .min = 1024,
                      .max = MIB(16), .help = "of the headers of a request, with its first line"),
     WEIR_OPTION_SIZE(struct server_settings, body_max, .fallback = "1MiB", .max = MIB(1024),

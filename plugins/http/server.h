@@ -38,7 +38,22 @@ struct server_figures {
     uint64_t refused;     /* answered with 503 */
     uint64_t cancelled;   /* the client left before the answer */
     uint64_t expired;     /* connections closed by a deadline */
-    uint64_t crowded_out; /* idle connections that were closed for new ones */
+    uint64_t crowded_out; /* connections that gave up their places for new ones */
+};
+
+/* What a connection is for its place; each list has the oldest in front. */
+enum server_list {
+    SERVER_LINGERING = 0,
+    SERVER_SERVED = 1, /* idle, behind an answer */
+    SERVER_NEW = 2,    /* idle, without a byte of a request yet */
+    SERVER_RECEIVING = 3,
+    SERVER_BUSY = 4,   /* it waits for its answer, or gets it */
+    SERVER_GUESTS = 5, /* beyond the places, in any phase */
+    SERVER_LISTS = 6,
+};
+
+struct server_connections {
+    struct connection *first, *last;
 };
 
 struct server {
@@ -49,11 +64,12 @@ struct server {
     int listener; /* owned; -1 = none */
     int poller;   /* owned: the set of the sockets of all connections */
     int access_log;
-    struct connection *first; /* all connections */
-    struct connection *ended; /* freed at the end of the turn */
-    uint32_t connection_count;
-    uint32_t open_requests; /* requests without an answer yet */
-    uint64_t body_bytes;    /* of all requests */
+    struct server_connections lists[SERVER_LISTS];
+    struct connection *ended;               /* freed at the end of the turn */
+    uint32_t connection_count, guest_count; /* guests are in both */
+    uint64_t guests_ms;                     /* when the next ones may come */
+    uint32_t open_requests;                 /* requests without an answer yet */
+    uint64_t body_bytes;                    /* of all requests */
     bool is_started;
     bool is_waiting; /* another source had the address: the log has it */
     /* Which descriptors are watched. To watch one again would make the kernel walk through all

@@ -21,10 +21,96 @@ static void test_request_in_the_socket_keeps_its_place(void)
     CU_ASSERT_EQUAL(send(client, GET, strlen(GET), 0), (ssize_t)strlen(GET));
     other = site_client(GET);
     weir_kit_advance(kit, 300); /* looks for a place */
+    (void)site_sent(kit, 2);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, other), "HTTP/1.1 503 "));
     site_answer_and_keep(kit, client, 2);
     (void)close(client);
-    site_answer_and_keep(kit, other, 3);
-    (void)close(other);
+    site_finish(kit);
+}
+
+#define HEALTH "GET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n"
+
+/* What a client gets, while time goes on; closes it. Static. */
+static const char *hear_late(struct weir_kit *kit, int client)
+{
+    static char text[4096];
+    ssize_t got;
+
+    while ((got = recv(client, text, sizeof text - 1, MSG_DONTWAIT)) < 0) {
+        site_run(kit);
+        weir_kit_advance(kit, 1);
+    }
+    text[got] = '\0';
+    (void)close(client);
+    return text;
+}
+
+/* promise B41: clients beyond the places, and what those who are silent take from them. */
+static void expect_beyond(unsigned places, unsigned silent, unsigned refused, const char *request)
+{
+    char setting[64];
+    int held[8], quiet[128], crowd[128];
+    struct weir_kit *kit;
+
+    (void)snprintf(setting, sizeof setting, "connections: %u\nretry_after: 7s", places);
+    kit = site_serve(setting);
+    for (unsigned i = 0; i < places; i++)
+        held[i] = site_client(GET);
+    (void)site_sent(kit, places);
+    for (unsigned i = 0; i < silent; i++)
+        quiet[i] = site_client("");
+    for (unsigned i = 0; i < refused; i++)
+        crowd[i] = site_client(request);
+    CU_ASSERT_TRUE(site_begins(hear_late(kit, site_client(HEALTH)), "HTTP/1.1 200 "));
+    for (unsigned i = 0; i < refused; i++) {
+        const char *answer = hear_late(kit, crowd[i]);
+
+        CU_ASSERT_TRUE(site_begins(answer, "HTTP/1.1 503 "));
+        CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\nRetry-After: 7\r\n"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(answer, "\r\n\r\nall connections are in use\n"));
+    }
+    for (unsigned i = 0; i < places; i++) {
+        site_answer_and_keep(kit, held[i], i + 1);
+        (void)close(held[i]);
+    }
+    CU_ASSERT_EQUAL(weir_kit_sent_count(kit), places);
+    for (unsigned i = 0; i < silent; i++)
+        (void)close(quiet[i]);
+    site_finish(kit);
+}
+
+static void test_clients_beyond_the_places_are_answered(void)
+{
+    expect_beyond(1, 0, 1, GET);
+    expect_beyond(1, 0, 3, POST);
+    expect_beyond(8, 0, 24, GET);
+    expect_beyond(8, 0, 80, POST);
+    expect_beyond(4, 100, 12, GET);
+    expect_beyond(1, 128, 0, GET);
+    expect_beyond(2, 0, 100, "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\nhalf");
+    expect_beyond(2, 0, 20,
+                  "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n"
+                  "Expect: 100-continue\r\n\r\n");
+}
+
+/* The place of the client that was answered is for the guest whose request is whole after that. */
+static void test_guest_takes_a_place_that_is_free(void)
+{
+    struct weir_kit *kit = site_serve("connections: 1");
+    int client = site_client(GET), guest;
+
+    (void)site_sent(kit, 1);
+    guest = site_client("GET /b HTTP/1.1\r\n");
+    while (!strstr(weir_kit_inspect(kit, NULL), "guests=1\n"))
+        site_run(kit);
+    site_answer_and_keep(kit, client, 1);
+    (void)close(client);
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        site_run(kit);
+    CU_ASSERT_EQUAL(send(guest, "Host: weir\r\n\r\n", 14, 0), 14);
+    site_answer_and_keep(kit, guest, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "guests=0\n"));
+    (void)close(guest);
     site_finish(kit);
 }
 
@@ -36,6 +122,7 @@ static void test_half_request_gives_up_its_place(void)
 
     while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
         site_run(kit);
+    weir_kit_advance(kit, 100);
     other = site_client(GET);
     while (weir_kit_sent_count(kit) == 0) {
         site_run(kit);
@@ -126,6 +213,8 @@ int main(void)
         { "end begun", test_request_that_begins_at_the_end_does_not_hold_it_up },
         { "kept place", test_request_in_the_socket_keeps_its_place },
         { "half place", test_half_request_gives_up_its_place },
+        { "beyond", test_clients_beyond_the_places_are_answered },
+        { "guest", test_guest_takes_a_place_that_is_free },
         { "half end", test_half_request_does_not_hold_up_the_end },
         CU_TEST_INFO_NULL,
     };
