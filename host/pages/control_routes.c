@@ -10,6 +10,7 @@
 #include "host/pages/overview.h"
 #include "host/pages/pool_routes.h"
 #include "host/pages/readiness.h"
+#include "host/run/files_reopen.h"
 
 /* --- looking -------------------------------------------------------------------------------- */
 
@@ -69,6 +70,7 @@ static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, con
 
 static unsigned post_reload(struct inquiry *inquiry)
 {
+    files_reopen_sources(inquiry->routes->overview.assembly);
     return add_job(inquiry, CONTROL_JOB_RELOAD, NULL);
 }
 

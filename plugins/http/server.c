@@ -20,6 +20,7 @@
 #include "http.h"
 #include "listener.h"
 #include "places.h"
+#include "renewal.h"
 #include "tls.h"
 
 #define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
@@ -31,7 +32,8 @@
 #define GUESTS_TLS 4u  /* a handshake is dear */
 #define LOOK_MS 250u   /* between two looks at the deadlines */
 #define SCARCE_MS 100u /* before accepting again, when descriptors or memory are out */
-#define GRACE_MS 500u  /* for a request that is on its way when the source leaves */
+#define DAY_MS ((uint64_t)86400000)
+#define GRACE_MS 500u /* for a request that is on its way when the source leaves */
 /* Beside connections: its listener, its sets, its log. */
 #define BASE_DESCRIPTORS 8u
 
@@ -286,9 +288,8 @@ static int server_open(struct weir_self *self, const void *settings, void *memor
         status = open_log(self, server);
     if (status == 0)
         status = open_listener(self, server);
-    if (status == 0 && server->settings->certificate &&
-        !(server->tls = tls_create(self, server->settings)))
-        status = WEIR_EINVALID;
+    if (status == 0)
+        status = renewal_begin(self, server);
     if (status != 0)
         release(server);
     return status;
@@ -306,6 +307,12 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
     connection_sweep(server);
     weir_progress(self, "requests", server->figures.received, 0);
     run(server);
+}
+
+static void look_at_certificate(struct weir_self *self, void *memory, void *context)
+{
+    (void)context;
+    renewal_warn(self, memory);
 }
 
 /* Two sources of one host would share the socket of one address. The name is free when the source
@@ -352,7 +359,8 @@ static int server_produce(struct weir_self *self, void *memory, uint32_t credit)
     status = claim_address(self, server->settings);
     if (status != 0)
         return status == WEIR_EEXISTS ? wait_for_address(self, server) : status;
-    if (weir_every(self, LOOK_MS, look_at_deadlines, NULL, NULL) != 0)
+    if (weir_every(self, LOOK_MS, look_at_deadlines, NULL, NULL) != 0 ||
+        weir_every(self, DAY_MS, look_at_certificate, NULL, NULL) != 0)
         return WEIR_ENOMEM;
     server->is_started = true;
     run(server);
@@ -386,6 +394,7 @@ static void server_reopen(struct weir_self *self, void *memory)
         weir_log(self, WEIR_LOG_ERROR, "access log cannot be opened; the former file is kept",
                  weir_str("reason", weir_output_reason(errno, text, sizeof text)));
     }
+    renewal_look(self, server);
 }
 
 /* The requests that the pool still has: the host does not wait for them any more. */

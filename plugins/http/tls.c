@@ -4,39 +4,47 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+
+#define DAY_SECONDS 86400
+
+/* --- the certificate -------------------------------------------------------------------------- */
 
 /* The reason of the last error of the library. */
-static void give_reason(struct weir_self *self, const char *path)
+static void give_reason(struct tls_reason *reason, const char *path)
 {
     char text[256];
     unsigned long error = ERR_peek_last_error();
 
     ERR_error_string_n(error, text, sizeof text);
-    weir_reason(self, "%s: %s", path, error ? ERR_reason_error_string(error) : text);
+    (void)snprintf(reason->text, sizeof reason->text, "%s: %s", path,
+                   error ? ERR_reason_error_string(error) : text);
     ERR_clear_error();
 }
 
-static bool load(struct weir_self *self, SSL_CTX *context, const struct server_settings *settings)
+static bool load(SSL_CTX *context, const struct server_settings *settings,
+                 struct tls_reason *reason)
 {
     if (SSL_CTX_use_certificate_chain_file(context, settings->certificate) != 1) {
-        give_reason(self, settings->certificate);
+        give_reason(reason, settings->certificate);
         return false;
     }
     if (SSL_CTX_use_PrivateKey_file(context, settings->key, SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context) != 1) {
-        give_reason(self, settings->key);
+        give_reason(reason, settings->key);
         return false;
     }
     return true;
 }
 
-SSL_CTX *tls_create(struct weir_self *self, const struct server_settings *settings)
+SSL_CTX *tls_create(const struct server_settings *settings, struct tls_reason *reason)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
 
     ERR_clear_error();
     if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
-        give_reason(self, "TLS");
+        give_reason(reason, "TLS");
         SSL_CTX_free(context);
         return NULL;
     }
@@ -44,17 +52,46 @@ SSL_CTX *tls_create(struct weir_self *self, const struct server_settings *settin
                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
     (void)SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-    if (!load(self, context, settings)) {
+    if (!load(context, settings, reason)) {
         SSL_CTX_free(context);
         return NULL;
     }
     return context;
 }
 
+bool tls_is_same(const SSL_CTX *context, const SSL_CTX *other)
+{
+    return X509_cmp(SSL_CTX_get0_certificate(context), SSL_CTX_get0_certificate(other)) == 0;
+}
+
+static int64_t seconds_to(const ASN1_TIME *end)
+{
+    int days, seconds;
+
+    return ASN1_TIME_diff(&days, &seconds, NULL, end) == 1 ? (int64_t)days * DAY_SECONDS + seconds
+                                                           : 0;
+}
+
+int64_t tls_seconds_left(SSL_CTX *context)
+{
+    int64_t left = seconds_to(X509_get0_notAfter(SSL_CTX_get0_certificate(context)));
+    STACK_OF(X509) *chain = NULL;
+
+    (void)SSL_CTX_get0_chain_certs(context, &chain);
+    for (int i = 0; i < sk_X509_num(chain); i++) {
+        int64_t of_one = seconds_to(X509_get0_notAfter(sk_X509_value(chain, i)));
+
+        left = of_one < left ? of_one : left;
+    }
+    return left;
+}
+
 void tls_destroy(SSL_CTX *context)
 {
     SSL_CTX_free(context);
 }
+
+/* --- sessions --------------------------------------------------------------------------------- */
 
 SSL *tls_begin(SSL_CTX *context, int descriptor)
 {

@@ -9,9 +9,18 @@
 
 #include "server.h"
 
+/* Why the files are no certificate and its key. */
+struct tls_reason {
+    char text[512];
+};
+
 /* Reads the certificate and the key: TLS 1.2 at least. Returns owned; NULL: the reason is set. */
-SSL_CTX *tls_create(struct weir_self *self, const struct server_settings *settings);
-/* NULL is legal. */
+SSL_CTX *tls_create(const struct server_settings *settings, struct tls_reason *reason);
+/* True when both have one certificate. */
+bool tls_is_same(const SSL_CTX *context, const SSL_CTX *other);
+/* Until the first certificate of the chain ends; below 0: since then. */
+int64_t tls_seconds_left(SSL_CTX *context);
+/* The sessions stay. NULL is legal. */
 void tls_destroy(SSL_CTX *context);
 
 /* A session over a socket, which stays the caller's. Returns owned; NULL: memory is out. */
