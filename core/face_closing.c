@@ -206,17 +206,44 @@ static void close_part(struct run *run, const struct closing *closing)
     runtime_leave(executor);
 }
 
-/* Messages that wait for room in these parts become dead letters, `no_target`. The parts that hold
- * the messages can end then. */
-static void close_what_admits_nothing(struct run *run, uint32_t wave)
+/* Whether it has messages, and has ended none since the last look. Its workers decide about these
+ * when it closes: see WEIR_GIVES_UP. */
+static bool has_stalled(struct closing *closing)
+{
+    struct ledger_reading reading = { 0 };
+    uint64_t before = closing->ended;
+
+    if (closing->part.kind != PART_POOL || !pool_gives_up(closing->part.pool))
+        return false;
+    part_ref_ledger(closing->part, &reading);
+    closing->ended = reading.done + reading.dead + reading.moved + 1; /* 0: no look yet */
+    return closing->ended == before && reading.queued + reading.in_hand + reading.held > 0 &&
+           !part_ref_has_ended(closing->part);
+}
+
+/* Why a part closes before those that feed it; NULL: it waits for its turn. Messages that wait for
+ * room in it become dead letters, `no_target`. The parts that hold the messages can end then. */
+static const char *reason_to_close(const struct run *run, struct closing *closing)
+{
+    if (run->options->is_last)
+        return has_stalled(closing) ? "it has ended no message while another part must end" : NULL;
+    return part_ref_admits_nothing(closing->part)
+               ? "it has admitted no message while another part must end"
+               : NULL;
+}
+
+static void close_early(struct run *run, uint32_t wave)
 {
     for (uint32_t i = run->first; i < run->count; i++) {
+        const char *reason = NULL;
+
         /* The parts of the present wave are closing already. */
-        if (run->parts[i].wave == wave || !part_ref_admits_nothing(run->parts[i].part))
+        if (run->parts[i].wave != wave)
+            reason = reason_to_close(run, &run->parts[i]);
+        if (!reason)
             continue;
         log_event(runtime_log(run->runtime), WEIR_LOG_WARNING, part_ref_name(run->parts[i].part),
-                  "closed before the parts that feed it",
-                  weir_str("reason", "it has admitted no message while another part must end"),
+                  "closed before the parts that feed it", weir_str("reason", reason),
                   weir_str("effect", "messages that wait for it become dead letters, no_target"));
         close_part(run, &run->parts[i]);
     }
@@ -225,13 +252,13 @@ static void close_what_admits_nothing(struct run *run, uint32_t wave)
 static void wait_for_end(struct run *run, const struct closing *closing)
 {
     struct awaited awaited = { run->options, closing->part };
-    uint64_t no_room_ms = run->options->no_room_ms;
+    uint64_t look_ms = run->options->is_last ? CLOSING_LOOK_MS : run->options->no_room_ms;
     uint64_t left_ms;
 
-    while ((left_ms = time_left_ms(run, closing->deadline_ns)) > no_room_ms && no_room_ms > 0) {
-        if (runtime_wait(run->runtime, need_not_wait, &awaited, no_room_ms))
+    while ((left_ms = time_left_ms(run, closing->deadline_ns)) > look_ms && look_ms > 0) {
+        if (runtime_wait(run->runtime, need_not_wait, &awaited, look_ms))
             return;
-        close_what_admits_nothing(run, closing->wave);
+        close_early(run, closing->wave);
     }
     (void)runtime_wait(run->runtime, need_not_wait, &awaited, left_ms);
 }

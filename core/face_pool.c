@@ -50,6 +50,19 @@ bool pool_admits_nothing(struct pool *pool)
     return stats.paused || (stats.live == 0 && (opening.failed || stats.starting == stats.stopped));
 }
 
+bool pool_gives_up(struct pool *pool)
+{
+    bool gives_up;
+
+    lock_acquire(&pool->lock);
+    gives_up = pool->spec && (pool->spec->behaviour->flags & WEIR_GIVES_UP);
+    /* Depth is bounded by the configuration; parents lock before children, always. */
+    for (uint32_t i = 0; i < pool->child_count && !gives_up; i++)
+        gives_up = pool_gives_up(pool->children[i]);
+    lock_release(&pool->lock);
+    return gives_up;
+}
+
 /* --- how long it may take ------------------------------------------------------------------- */
 
 /* Workers without a time of their own are left behind after the usual one, and go on. */

@@ -37,6 +37,7 @@ struct closing {
     /* Fields of closing_run; the last one also of closing_step. */
     uint32_t wave;
     uint32_t index;
+    uint64_t ended; /* messages, when it was looked at last */
     uint64_t deadline_ns;
 };
 
@@ -47,7 +48,8 @@ struct closing_options {
     uint64_t no_room_ms;
     bool (*is_given_up)(void *context); /* true: stop waiting; may be NULL */
     /* The process ends afterwards. When nine tenths of the time of a part are over, its waiting
-     * messages become dead letters. */
+     * messages become dead letters. A pool with WEIR_GIVES_UP that ends none of its messages for
+     * CLOSING_LOOK_MS closes early, since parts before it may wait for them. */
     bool is_last;
     /* Reports the result for a part, and may destroy a part that has ended. May be NULL. */
     void (*after)(void *context, struct part_ref part, bool has_ended);
@@ -57,6 +59,7 @@ struct closing_options {
 /* The part of `left_ms` that a wave may take before `later` waves. A wave that hangs leaves each of
  * these CLOSING_KEPT_MS, or half of the time to all of them together, whichever is less. */
 #define CLOSING_KEPT_MS 1000u
+#define CLOSING_LOOK_MS 1500u
 uint64_t closing_share_ms(uint64_t left_ms, uint32_t later);
 
 /*

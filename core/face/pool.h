@@ -108,6 +108,9 @@ void pool_destroy(struct pool *pool, struct executor *executor);
  * may wait for ever. */
 bool pool_admits_nothing(struct pool *pool);
 
+/* True when its workers, or those of a pool in it, have WEIR_GIVES_UP. */
+bool pool_gives_up(struct pool *pool);
+
 /* The time that the workers of a pool, and of the pools below, may take when the pool is removed:
  * the longest of their `remove_timeout_ms` and of `grace_ms`. A worker without a time-out counts as
  * `usual_ms`. 0: there are no workers. */

@@ -205,7 +205,8 @@ struct weir_behaviour {
      *
      * With WEIR_GIVES_UP also called, when the whole pool ends, while the worker keeps messages, or
      * has some and takes none (weir_set_demand 0), since a server is not there. WEIR_END: they are
-     * dead and stored, as at the end of the host's `shutdown_timeout`.
+     * dead and stored, as at the end of the host's `shutdown_timeout`. At the end of a host such a
+     * pool closes before its turn when it ends none of its messages for 1.5 s.
      */
     int (*leave)(struct weir_self *self, void *state);
 };

@@ -1,6 +1,7 @@
 /*
- * Goal: the order of closing counts every part that uses a pool, however many they are, and takers
- * of a group of pools do not wait until the group itself closes.
+ * Goal: the order of closing counts every part that uses a pool, however many they are; takers of a
+ * group of pools do not wait until the group itself closes; and workers with WEIR_GIVES_UP decide
+ * about what they keep, in pools of every kind.
  *
  * Method: a thread shuts the runtime down while a worker stands at a gate, or while a worker is
  * leased. The test goes on when the first parts refuse messages.
@@ -162,11 +163,130 @@ static void test_takers_are_refused_at_once(void)
     close_while_leased(true);
 }
 
+/* --- workers that give up --------------------------------------------------------------------- */
+
+static int keep(struct weir_self *self, struct hand *hand, const struct weir_message *message)
+{
+    (void)self;
+    (void)message;
+    atomic_fetch_add(&hand->noted, 1);
+    return WEIR_KEEP;
+}
+
+static int stash(struct weir_self *self, struct hand *hand, const struct weir_message *message)
+{
+    CU_ASSERT_EQUAL(weir_stash(self, message), 0);
+    atomic_fetch_add(&hand->noted, 1);
+    return WEIR_DONE;
+}
+
+static int give_up(struct weir_self *self, void *state)
+{
+    (void)self;
+    (void)state;
+    return WEIR_END;
+}
+
+/* One worker of these, or the pool in `parent`. */
+static weir_pid add_giving_up(struct hand *hand, const char *path, weir_pid parent, bool leases)
+{
+    static struct weir_behaviour behaviour;
+    struct weir_pool_options options = hand_pool_options(hand, path);
+    weir_pid pool = 0;
+
+    behaviour = *options.behaviour;
+    behaviour.flags |= WEIR_GIVES_UP;
+    behaviour.leave = give_up;
+    options.behaviour = &behaviour;
+    options.workers = 1;
+    options.parent = parent;
+    options.lease = leases;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand->runtime, &options, &pool), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand->runtime, pool, wait_limit_ms()), 0);
+    return pool;
+}
+
+/* Whether it comes to so many. */
+static bool are_dead(struct hand *hand, weir_pid pool, uint64_t count)
+{
+    for (uint32_t ms = 0; ms < wait_limit_ms() && hand_ledger(hand, pool).dead < count; ms++)
+        (void)poll(NULL, 0, 1);
+    return hand_ledger(hand, pool).dead == count;
+}
+
+static void finish_dead(struct hand *hand, pthread_t shutdown, weir_pid pool, uint64_t count)
+{
+    struct weir_ledger ledger;
+
+    (void)pthread_join(shutdown, NULL);
+    CU_ASSERT_TRUE(are_dead(hand, pool, count));
+    ledger = hand_ledger(hand, pool);
+    CU_ASSERT_TRUE(hand_ledger_is_settled(&ledger));
+    hand_finish(hand);
+}
+
+/* promise H16 */
+static void test_messages_that_are_kept_beside_a_stash_are_given_up(void)
+{
+    struct hand hand;
+    weir_pid pool;
+
+    hand_begin(&hand, 2);
+    pool = add_giving_up(&hand, "pool", 0, false);
+    CU_ASSERT_EQUAL(hand_send(&hand, pool, (struct hand_order){ stash, 1 }), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pool, (struct hand_order){ keep, 2 }), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, pool, (struct hand_order){ stash, 3 }), 0);
+    CU_ASSERT_TRUE(are_answered(&hand, 2)); /* while it keeps one it takes none */
+    finish_dead(&hand, begin_shutdown(&hand), pool, 3);
+}
+
+/* promise H16 */
+static void test_pool_in_a_pool_gives_up(void)
+{
+    struct weir_pool_options options;
+    weir_pid parent = 0, child;
+    struct hand hand;
+
+    hand_begin(&hand, 2);
+    options = hand_pool_options(&hand, "parent");
+    options.behaviour = NULL;
+    options.workers = 0;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand.runtime, &options, &parent), 0);
+    child = add_giving_up(&hand, "parent/child", parent, false);
+    CU_ASSERT_EQUAL(hand_send(&hand, parent, (struct hand_order){ keep, 1 }), 0);
+    CU_ASSERT_TRUE(are_answered(&hand, 1));
+    finish_dead(&hand, begin_shutdown(&hand), child, 1);
+}
+
+/* promise H16; the lease is the taker's, and ends when it is returned. */
+static void test_messages_of_a_lease_are_given_up(void)
+{
+    struct weir_lease lease;
+    struct hand hand;
+    pthread_t thread;
+    weir_pid pool;
+
+    hand_begin(&hand, 2);
+    pool = add_giving_up(&hand, "pool", 0, true);
+    CU_ASSERT_EQUAL(weir_runtime_take(hand.runtime, pool, wait_limit_ms(), &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_lease_send(hand.runtime, &lease,
+                                            hand_message(&hand, (struct hand_order){ keep, 1 })),
+                    0);
+    CU_ASSERT_TRUE(are_answered(&hand, 1));
+    thread = begin_shutdown(&hand);
+    CU_ASSERT_TRUE(are_dead(&hand, pool, 1));
+    CU_ASSERT_EQUAL(weir_runtime_return(hand.runtime, &lease, WEIR_DONE), 0);
+    finish_dead(&hand, thread, pool, 1);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "many askers", test_pool_closes_after_each_of_many_that_have_asked_it },
         { "takers", test_takers_are_refused_at_once },
+        { "gives up, stash", test_messages_that_are_kept_beside_a_stash_are_given_up },
+        { "gives up, nested", test_pool_in_a_pool_gives_up },
+        { "gives up, lease", test_messages_of_a_lease_are_given_up },
         CU_TEST_INFO_NULL,
     };
 
