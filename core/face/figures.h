@@ -12,7 +12,7 @@
 
 struct dead_letters;
 
-#define PLACE_UNITS 8 /* kinds of progress and gauges that one actor may report */
+#define PLACE_UNITS 16 /* kinds of progress and gauges that one actor may report */
 
 /* One reading, or a sum of readings. */
 struct ledger_reading {

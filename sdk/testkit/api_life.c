@@ -1,7 +1,6 @@
 #include "kit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "kit_actor.h"
 #include "kit_behaviour.h"
@@ -15,6 +14,7 @@
 #include "kit_pool.h"
 #include "kit_port.h"
 #include "kit_stash.h"
+#include "kit_state.h"
 #include "kit_turn.h"
 #include "kit_watch.h"
 
@@ -90,6 +90,7 @@ const char *weir_kit_check(struct weir_kit *kit, const void *settings)
 /* Frees the resources of the incarnation. */
 static void end_incarnation(struct weir_kit *kit)
 {
+    kit_state_check(kit);
     kit_actor_close(kit);
     kit_child_end_all(kit);
     kit_due_finish(kit);
@@ -101,15 +102,11 @@ static void end_incarnation(struct weir_kit *kit)
 
 int weir_kit_open(struct weir_kit *kit, const void *settings)
 {
-    size_t size = kit->behaviour.state_size ? kit->behaviour.state_size : 1;
     int status = 0;
 
     if (kit->is_open)
         return WEIR_ENOTALLOWED;
-    free(kit->state);
-    if (posix_memalign(&kit->state, 16, size) != 0)
-        abort();
-    memset(kit->state, 0, size);
+    kit_state_make(kit);
     kit->settings = settings;
     kit->demand = kit_message_in_hand_max(kit);
     kit->descriptors = 0;

@@ -3,11 +3,13 @@
 #include <inttypes.h>
 
 #include "kit_message.h"
+#include "kit_tag.h"
 #include "kit_turn.h"
 
 const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name)
 {
-    return kit_tag_find(kit, name);
+    (void)kit;
+    return kit_tag_find(name);
 }
 
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like)
@@ -23,7 +25,7 @@ static int deliver_kind(struct weir_kit *kit, enum weir_kind kind, const char *t
     const struct weir_message like = {
         .data = (void *)data,
         .size = size,
-        .tag = tag ? kit_tag_find(kit, tag) : NULL,
+        .tag = tag ? kit_tag_find(tag) : NULL,
         .kind = (uint8_t)kind,
     };
 
@@ -62,6 +64,8 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
     size_t made;
     int produced;
 
+    if (credit > KIT_OUTBOX_MAX) /* as in core */
+        credit = KIT_OUTBOX_MAX;
     if (!kit_turn_can_run(kit, kit->behaviour.produce != NULL, "produce"))
         return WEIR_ENOTALLOWED;
     kit_turn_begin(kit);

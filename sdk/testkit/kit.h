@@ -9,9 +9,11 @@
 
 #include "include/weir/testkit.h"
 
+#include "kit_line.h"
 #include "kit_text.h"
 
-#define KIT_VERDICTS 7u /* WEIR_DONE .. WEIR_POSTPONE */
+#define KIT_VERDICTS 7u     /* WEIR_DONE .. WEIR_POSTPONE */
+#define KIT_OUTBOX_MAX 256u /* as in core: actor/spec.h */
 
 enum kit_owner {
     KIT_PLUGIN = 1, /* the plugin made the message, and sends or frees it */
@@ -43,12 +45,8 @@ struct kit_message {
     uint64_t token;
     const struct weir_message *joins; /* by weir_join */
     bool detached;
+    struct kit_line made;
     struct kit_message *next;
-};
-
-struct kit_tag {
-    struct weir_tag tag; /* first; owns its name */
-    struct kit_tag *next;
 };
 
 /* A timer, or a request. */
@@ -131,7 +129,6 @@ struct weir_kit {
     uint64_t last_number; /* of timers, requests, events and watches */
 
     struct kit_message *messages;
-    struct kit_tag *tags;
     struct kit_due *dues;
     struct kit_sent *sent; /* oldest first */
     struct kit_sent **sent_end;
@@ -156,8 +153,9 @@ struct weir_kit {
     uint32_t demand;            /* as weir_set_demand left it */
     uint32_t descriptors;       /* as weir_set_descriptors left it */
     uint32_t descriptors_limit; /* UINT32_MAX = none */
-    uint32_t room;
+    uint32_t room;              /* UINT32_MAX: the test sets no limit, so the outbox is the limit */
     int room_status;
+    uint32_t outbox; /* messages emitted in the callback that runs */
     uint32_t index;
     weir_pid pool;
     struct weir_pool_stats stats;

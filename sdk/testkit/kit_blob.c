@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kit_message.h"
+#include "kit_tag.h"
 #include "kit_turn.h"
 
 static void hold(struct weir_blob *blob)
@@ -23,11 +24,14 @@ static void release(struct weir_blob *blob)
 
 static struct kit_blob *make(struct weir_kit *kit, size_t size)
 {
-    struct kit_blob *made = kit_take(sizeof *made);
+    struct kit_blob *made;
+    void *data;
 
+    if (size > PTRDIFF_MAX || posix_memalign(&data, 64, size ? size : 1) != 0)
+        return NULL;
+    made = kit_take(sizeof *made);
     made->blob = (struct weir_blob){ .size = size, .hold = hold, .release = release };
-    if (posix_memalign(&made->blob.data, 64, size ? size : 1) != 0)
-        abort();
+    made->blob.data = data;
     memset(made->blob.data, 0, size);
     made->kit = kit;
     made->next = kit->blobs;
@@ -43,6 +47,8 @@ struct weir_blob *kit_blob_new(struct weir_self *self, size_t size)
     if (kit_allocation_fails(kit))
         return NULL;
     made = make(kit, size);
+    if (!made)
+        return NULL;
     made->holds = 1;
     return &made->blob;
 }
@@ -81,7 +87,7 @@ int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data
 
     if (!kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
         return WEIR_FAIL;
-    message = kit_message_make(kit, KIT_IN_HAND, tag ? kit_tag_find(kit, tag) : NULL, 0);
+    message = kit_message_make(kit, KIT_IN_HAND, tag ? kit_tag_find(tag) : NULL, 0);
     attach(message, make(kit, size));
     if (size > 0)
         memcpy(message->message.data, data, size);

@@ -8,6 +8,12 @@
 
 #include "kit.h"
 
+/* The time after `delay_ms`; UINT64_MAX = never. */
+static inline uint64_t kit_due_after(uint64_t now_ms, uint64_t delay_ms)
+{
+    return delay_ms < UINT64_MAX - now_ms ? now_ms + delay_ms : UINT64_MAX;
+}
+
 /* Adds a copy after entries of the same time. Returns its new number. */
 uint64_t kit_due_add(struct weir_kit *kit, const struct kit_due *due);
 /* Takes the timer, or the request, of this number out of the list. Returns owned; NULL: none. */

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
+
+#include "base/text.h"
 
 #include "kit_actor.h"
 #include "kit_blob.h"
@@ -17,10 +20,12 @@
 #include "kit_port_tasks.h"
 #include "kit_send.h"
 #include "kit_stash.h"
+#include "kit_tag.h"
 #include "kit_time.h"
 #include "kit_watch.h"
 
 #define KIT_TEXT_MAX 512u /* of weir_progress_text */
+#define KIT_UNITS_MAX 16u /* of weir_progress */
 
 /* --- messages --------------------------------------------------------------------------------- */
 
@@ -28,17 +33,17 @@ static const struct weir_tag *make_tag(struct weir_self *self, const char *name)
 {
     struct weir_kit *kit = kit_of(self);
 
-    return kit_allocation_fails(kit) ? NULL : kit_tag_find(kit, name);
+    return kit_allocation_fails(kit) ? NULL : kit_tag_find(name);
 }
 
 static struct weir_message *make_message(struct weir_self *self, const struct weir_tag *tag,
                                          size_t size)
 {
     struct weir_kit *kit = kit_of(self);
+    struct kit_message *made;
 
-    if (kit_allocation_fails(kit))
-        return NULL;
-    return &kit_message_make(kit, KIT_PLUGIN, tag, size)->message;
+    made = kit_allocation_fails(kit) ? NULL : kit_message_make(kit, KIT_PLUGIN, tag, size);
+    return made ? &made->message : NULL;
 }
 
 /* A plugin cannot read a label, so the kit keeps none. */
@@ -64,7 +69,7 @@ static int settle(struct weir_self *self, struct weir_message *kept, int verdict
 
 static void retry_after(struct weir_self *self, uint64_t delay_ms)
 {
-    kit_of(self)->retry_ms = delay_ms;
+    kit_of(self)->retry_ms = delay_ms < UINT32_MAX ? delay_ms : UINT32_MAX;
 }
 
 static void reason(struct weir_self *self, const char *text)
@@ -72,6 +77,7 @@ static void reason(struct weir_self *self, const char *text)
     struct weir_kit *kit = kit_of(self);
 
     (void)snprintf(kit->reason, sizeof kit->reason, "%s", text);
+    text_end_at_character(kit->reason);
 }
 
 static uint64_t time_left(struct weir_self *self, const struct weir_message *message)
@@ -111,14 +117,18 @@ static weir_pid get_pool(struct weir_self *self)
 
 /* --- messages for people ---------------------------------------------------------------------- */
 
+/* NULL: there is no place for another unit. */
 static struct kit_unit *find_unit(struct weir_self *self, const char *name)
 {
     struct weir_kit *kit = kit_of(self);
     struct kit_unit *unit = kit->units;
+    uint32_t count = 0;
 
-    while (unit && strcmp(unit->unit, name) != 0)
-        unit = unit->next;
-    if (!unit) {
+    for (; unit && strcmp(unit->unit, name) != 0; unit = unit->next)
+        count++;
+    if (!unit && count == KIT_UNITS_MAX)
+        kit_problem(kit, "%s is a unit too many: the host shows %u", name, KIT_UNITS_MAX);
+    else if (!unit) {
         unit = kit_take(sizeof *unit);
         unit->next = kit->units;
         unit->unit = name;
@@ -131,6 +141,8 @@ static void progress(struct weir_self *self, const char *name, uint64_t done, ui
 {
     struct kit_unit *unit = find_unit(self, name);
 
+    if (!unit)
+        return;
     unit->done = done;
     unit->total = total;
 }
@@ -142,6 +154,8 @@ static void progress_text(struct weir_self *self, const char *name, const char *
     if (!text[0] || strlen(text) > KIT_TEXT_MAX)
         return;
     unit = find_unit(self, name);
+    if (!unit)
+        return;
     free(unit->text);
     unit->text = strdup(text);
     unit->total = WEIR_GAUGE;
@@ -151,8 +165,8 @@ static void exit_status(struct weir_self *self, int status)
 {
     struct weir_kit *kit = kit_of(self);
 
-    if (status < 0 || status > 63)
-        kit_problem(kit, "the exit status %d is not in 0..63", status);
+    if ((status < 0 || status > 63) && status != EX_IOERR)
+        kit_problem(kit, "the exit status %d is neither in 0..63 nor 74", status);
     else if (status > kit->exit_status)
         kit->exit_status = status;
 }

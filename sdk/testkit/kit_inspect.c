@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "kit_due.h"
 #include "kit_send.h"
 #include "kit_turn.h"
@@ -10,9 +11,10 @@ int kit_inspect_ask(struct weir_self *self, weir_pid other, const char *const *i
                     uint64_t timeout_ms, weir_then *then, void *context, uint64_t *out_reference)
 {
     struct weir_kit *kit = kit_of(self);
-    const struct kit_due due = {
-        .at_ms = kit->now_ms + timeout_ms, .is_request = true, .then = then, .context = context
-    };
+    const struct kit_due due = { .at_ms = kit_due_after(kit->now_ms, timeout_ms),
+                                 .is_request = true,
+                                 .then = then,
+                                 .context = context };
     struct weir_kit_sent sent = { .way = WEIR_KIT_INSPECT, .to = other };
     size_t count = 0;
 
@@ -66,6 +68,16 @@ static bool is_reported(const char *text, const char *item)
     return false;
 }
 
+/* As the host: it cuts a value that is too long. */
+static void report(struct kit_text *answer, const char *item, const char *value)
+{
+    char shown[WEIR_INSPECT_VALUE_MAX + 1];
+
+    (void)snprintf(shown, sizeof shown, "%s", value);
+    text_end_at_character(shown);
+    kit_text_format(answer, "%s=%s\n", item, shown);
+}
+
 static void add(struct weir_inspection *inspection, const char *item, const char *value)
 {
     struct look *look = (struct look *)(void *)inspection;
@@ -79,7 +91,7 @@ static void add(struct weir_inspection *inspection, const char *item, const char
     else if (is_reported(kit_text_get(answer), item))
         kit_problem(look->kit, "the item %s was reported twice", item);
     else
-        kit_text_format(answer, "%s=%s\n", item, value);
+        report(answer, item, value);
 }
 
 const char *weir_kit_inspect(struct weir_kit *kit, const char *const *items)

@@ -9,9 +9,10 @@ int kit_lease_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms, w
                    void *context, uint64_t *out_reference)
 {
     struct weir_kit *kit = kit_of(self);
-    const struct kit_due due = {
-        .at_ms = kit->now_ms + timeout_ms, .is_request = true, .then = then, .context = context
-    };
+    const struct kit_due due = { .at_ms = kit_due_after(kit->now_ms, timeout_ms),
+                                 .is_request = true,
+                                 .then = then,
+                                 .context = context };
     struct weir_kit_sent sent = { .way = WEIR_KIT_TAKE, .to = pool };
 
     int status = pool ? kit_send_take_room(kit) : WEIR_EUNKNOWN;

@@ -13,9 +13,16 @@ static const char *tag_name(const struct weir_message *message)
 struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
                                      const struct weir_tag *tag, size_t size)
 {
-    struct kit_message *made = kit_take(sizeof *made);
+    const struct kit_line line = kit_line_take();
+    struct kit_message *made;
+    void *payload = NULL;
 
+    /* Of the exact size, so that AddressSanitizer finds an access one byte past it. */
+    if (size > PTRDIFF_MAX || (size > 0 && posix_memalign(&payload, PAYLOAD_ALIGNMENT, size) != 0))
+        return NULL;
+    made = kit_take(sizeof *made);
     made->owner = owner;
+    made->made = line;
     made->message.tag = tag;
     made->message.size = size;
     made->message.kind = WEIR_MESSAGE;
@@ -23,10 +30,8 @@ struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
     made->next = kit->messages;
     kit->messages = made;
     if (size > 0) {
-        /* Of the exact size, so that AddressSanitizer finds an access one byte past it. */
-        if (posix_memalign(&made->message.data, PAYLOAD_ALIGNMENT, size) != 0)
-            abort();
-        memset(made->message.data, 0, size);
+        made->message.data = payload;
+        memset(payload, 0, size);
     }
     return made;
 }
@@ -35,8 +40,11 @@ struct kit_message *kit_message_copy(struct weir_kit *kit, enum kit_owner owner,
                                      const struct weir_message *like)
 {
     struct kit_message *made = kit_message_make(kit, owner, like->tag, like->size);
-    void *data = made->message.data;
+    void *data;
 
+    if (!made)
+        abort();
+    data = made->message.data;
     if (like->size > 0)
         memcpy(data, like->data, like->size);
     made->message = *like;
@@ -164,14 +172,24 @@ int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, 
     return 0;
 }
 
+static void find_leaked(struct weir_kit *kit, const struct kit_message *message)
+{
+    const char *tag = tag_name(&message->message);
+
+    if (message->made.file)
+        kit_problem(kit, "%s:%d: a message (%s) was made here and neither sent nor freed",
+                    message->made.file, message->made.line, tag);
+    else
+        kit_problem(kit, "a message (%s) was made and neither sent nor freed", tag);
+}
+
 void kit_message_find_forgotten(struct weir_kit *kit)
 {
     bool failed = kit->own_end == WEIR_END_CRASH || kit->own_end == WEIR_END_KILL;
 
     for (const struct kit_message *message = kit->messages; message; message = message->next) {
         if (message->owner == KIT_PLUGIN)
-            kit_problem(kit, "a message (%s) was made and neither sent nor freed",
-                        tag_name(&message->message));
+            find_leaked(kit, message);
         if (message->owner == KIT_KEPT && !failed)
             kit_problem(kit, "a message (%s) was kept and never settled",
                         tag_name(&message->message));
@@ -186,28 +204,4 @@ void kit_message_finish(struct weir_kit *kit)
             free(message->message.data);
         free(message);
     }
-    for (struct kit_tag *tag = kit->tags, *next; tag; tag = next) {
-        next = tag->next;
-        free((char *)tag->tag.name);
-        free(tag);
-    }
-}
-
-const struct weir_tag *kit_tag_find(struct weir_kit *kit, const char *name)
-{
-    struct kit_tag *tag = kit->tags;
-    size_t size = strlen(name) + 1;
-    char *copy;
-
-    while (tag && strcmp(tag->tag.name, name) != 0)
-        tag = tag->next;
-    if (tag)
-        return &tag->tag;
-    tag = kit_take(sizeof *tag);
-    copy = kit_take(size);
-    memcpy(copy, name, size);
-    tag->tag.name = copy;
-    tag->next = kit->tags;
-    kit->tags = tag;
-    return &tag->tag;
 }

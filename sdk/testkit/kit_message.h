@@ -9,7 +9,7 @@
 
 #include "kit.h"
 
-/* A message with zeroed payload. */
+/* A message with zeroed payload. NULL: there is no memory for so large a payload. */
 struct kit_message *kit_message_make(struct weir_kit *kit, enum kit_owner owner,
                                      const struct weir_tag *tag, size_t size);
 /* A copy of all public fields and the payload. */
@@ -36,7 +36,5 @@ uint32_t kit_message_in_hand_max(const struct weir_kit *kit);
 /* Adds a problem for each forgotten message. */
 void kit_message_find_forgotten(struct weir_kit *kit);
 void kit_message_finish(struct weir_kit *kit);
-
-const struct weir_tag *kit_tag_find(struct weir_kit *kit, const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kit_message.h"
+#include "kit_tag.h"
 
 #define TAG_TASK "weir.task"
 
@@ -115,7 +116,7 @@ static int submit_one(struct weir_port *port, weir_pid pool, const struct weir_t
         return WEIR_ECLOSED;
     if (!call->function)
         return WEIR_EINVALID;
-    message = weir_port_message_new(port, kit_tag_find(kit, TAG_TASK), sizeof *call);
+    message = weir_port_message_new(port, kit_tag_find(TAG_TASK), sizeof *call);
     if (!message)
         return WEIR_ENOMEM;
     memcpy(message->data, call, sizeof *call);

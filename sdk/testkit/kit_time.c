@@ -5,6 +5,7 @@
 #include "kit_due.h"
 #include "kit_message.h"
 #include "kit_send.h"
+#include "kit_tag.h"
 #include "kit_turn.h"
 
 int kit_time_cancel_timer(struct weir_self *self, uint64_t number)
@@ -43,7 +44,7 @@ int kit_time_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane
 {
     struct weir_kit *kit = kit_of(self);
     const struct kit_due due = {
-        .at_ms = kit->now_ms + delay_ms, .message = message, .to = to, .lane = lane
+        .at_ms = kit_due_after(kit->now_ms, delay_ms), .message = message, .to = to, .lane = lane
     };
 
     if (!kit_message_is_owned(kit, message, "sent"))
@@ -58,7 +59,7 @@ int kit_time_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, v
                    uint64_t *out_timer)
 {
     struct weir_kit *kit = kit_of(self);
-    const struct kit_due due = { .at_ms = kit->now_ms + delay_ms,
+    const struct kit_due due = { .at_ms = kit_due_after(kit->now_ms, delay_ms),
                                  .tick = tick,
                                  .context = context };
 
@@ -71,9 +72,10 @@ int kit_time_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, 
                    uint64_t *out_timer)
 {
     struct weir_kit *kit = kit_of(self);
-    const struct kit_due due = {
-        .at_ms = kit->now_ms + period_ms, .every_ms = period_ms, .tick = tick, .context = context
-    };
+    const struct kit_due due = { .at_ms = kit_due_after(kit->now_ms, period_ms),
+                                 .every_ms = period_ms,
+                                 .tick = tick,
+                                 .context = context };
 
     if (!tick || period_ms == 0)
         return WEIR_EINVALID;
@@ -92,7 +94,7 @@ int weir_kit_answer(struct weir_kit *kit, uint64_t reference, int status, const 
         const struct weir_message like = {
             .data = (void *)data,
             .size = size,
-            .tag = tag ? kit_tag_find(kit, tag) : NULL,
+            .tag = tag ? kit_tag_find(tag) : NULL,
         };
 
         reply = kit_message_copy(kit, KIT_REPLY, &like);
@@ -112,7 +114,7 @@ static void happen(struct weir_kit *kit, struct kit_due *due)
     struct kit_due now = *due;
 
     if (now.every_ms > 0)
-        due->at_ms += now.every_ms;
+        due->at_ms = kit_due_after(now.at_ms, now.every_ms);
     else
         due = kit_due_take(kit, now.number, now.is_request);
     kit_turn_begin(kit);
@@ -129,7 +131,7 @@ static void happen(struct weir_kit *kit, struct kit_due *due)
 
 void weir_kit_advance(struct weir_kit *kit, uint64_t delay_ms)
 {
-    uint64_t until_ms = kit->now_ms + delay_ms;
+    uint64_t until_ms = kit_due_after(kit->now_ms, delay_ms);
 
     for (struct kit_due *due; (due = kit_due_find_next(kit, until_ms)) != NULL;) {
         kit->now_ms = due->at_ms;

@@ -18,6 +18,7 @@ void kit_turn_begin(struct weir_kit *kit)
 {
     kit->reason[0] = '\0';
     kit->retry_ms = 0;
+    kit->outbox = 0;
 }
 
 /* The continuation may make, and cancel, further requests. */

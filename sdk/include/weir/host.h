@@ -476,7 +476,7 @@ static inline weir_pid weir_pool(struct weir_self *self)
  * "files" or "bytes". With the total WEIR_GAUGE, `done` is the present value of a figure that may
  * fall; it is no progress, and an actor that has ended has none. The host adds up the figures of
  * all workers of a pool for each unit, and shows them in `weir status` and the metrics. Borrows the
- * unit. An actor may report up to 8 units; further units are ignored. */
+ * unit. An actor may report up to 16 units; further units are ignored. */
 static inline void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
                                  uint64_t total)
 {

@@ -122,7 +122,8 @@ enum weir_behaviour_flags {
  *
  * `settings` is the struct that `options` describes. The behaviour borrows it until `close`
  * returns, or until `reconfigure` returns with other settings. `state` is the memory of this
- * incarnation: `state_size` zeroed bytes, aligned to 16.
+ * incarnation: `state_size` zeroed bytes, aligned to 16. With a `state_size` of 0 it points to no
+ * memory: a use of it ends the host, whose last line then says why.
  */
 struct weir_behaviour {
     const char *name;                  /* used in YAML as plugin.name */
@@ -302,5 +303,24 @@ static inline void weir_report_error(struct weir_report *report, const char *opt
     va_end(arguments);
     report->error(report, option, text);
 }
+
+/*
+ * In the test program of a plugin: weir::testkit defines WEIR_TESTKIT, so that the test kit names
+ * the line that made a message which the plugin then forgot.
+ */
+#ifdef WEIR_TESTKIT
+#ifdef __cplusplus
+extern "C"
+#endif
+    void
+    weir_kit_line(const char *file, int line);
+#define weir_message_new(...) (weir_kit_line(__FILE__, __LINE__), weir_message_new(__VA_ARGS__))
+#define weir_message_new_labelled(...)                                                             \
+    (weir_kit_line(__FILE__, __LINE__), weir_message_new_labelled(__VA_ARGS__))
+#define weir_message_with_blob(...)                                                                \
+    (weir_kit_line(__FILE__, __LINE__), weir_message_with_blob(__VA_ARGS__))
+#define weir_port_message_new(...)                                                                 \
+    (weir_kit_line(__FILE__, __LINE__), weir_port_message_new(__VA_ARGS__))
+#endif
 
 #endif

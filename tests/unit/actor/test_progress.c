@@ -273,6 +273,35 @@ static void test_text_is_that_of_the_living_or_several(void)
     finish(&f);
 }
 
+/* One more than fit. The names are long enough for two digits. */
+static int report_many(struct weir_self *self, struct probe *probe,
+                       const struct weir_message *message)
+{
+    char unit[] = "unit 00";
+
+    (void)probe;
+    (void)message;
+    for (int i = 0; i < 17; i++) {
+        unit[5] = (char)('0' + i / 10);
+        unit[6] = (char)('0' + i % 10);
+        weir_progress(self, unit, (uint64_t)i, 0);
+    }
+    return WEIR_DONE;
+}
+
+static void test_sixteen_units_are_shown(void)
+{
+    struct pool_progress units[PLACE_UNITS + 1];
+    struct fixture f;
+
+    begin(&f);
+    order(&f, f.pool->pid, 90, report_many, 0);
+    CU_ASSERT_EQUAL(pool_progress(f.pool, units, PLACE_UNITS + 1), 16);
+    CU_ASSERT_STRING_EQUAL(units[15].unit, "unit 15");
+    CU_ASSERT_EQUAL(units[15].done, 15);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -281,6 +310,7 @@ int main(void)
         { "again", test_worker_that_is_opened_again_goes_on_counting },
         { "gauge", test_gauge_is_of_the_living },
         { "text", test_text_is_that_of_the_living_or_several },
+        { "sixteen units", test_sixteen_units_are_shown },
         CU_TEST_INFO_NULL,
     };
 

@@ -123,8 +123,14 @@ static bool never(void *context)
 static struct pool *make_pool(struct rig *rig, const struct weir_behaviour *behaviour,
                               struct scene *scene)
 {
+    const struct binding binding = { scene ? scene->other : 0, WEIR_FULL_WAIT };
     struct pool_options options = { .path = behaviour->name, .size = 1 };
     struct pool *pool;
+
+    if (scene && scene->is_full) {
+        options.output_count = 1;
+        options.outputs = &binding;
+    }
 
     options.spec = spec_create(behaviour, scene);
     CU_ASSERT_PTR_NOT_NULL_FATAL(options.spec);
@@ -133,6 +139,14 @@ static struct pool *make_pool(struct rig *rig, const struct weir_behaviour *beha
     spec_unref(options.spec);
     (void)rig_step(rig, never, NULL, STEPS);
     return pool;
+}
+
+static void pause_pool(struct rig *rig, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(rig->runtime);
+
+    pool_pause(pool, true, executor);
+    runtime_leave(executor);
 }
 
 static void give(struct rig *rig, struct pool *pool, const struct call *call)
@@ -179,6 +193,8 @@ static void play_on_core(struct scene *scene, const struct scene_step *steps)
     rig_init_still(&rig, 1, 0);
     other = make_pool(&rig, &behaviours[1], NULL);
     scene->other = other->pid;
+    if (scene->is_full)
+        pause_pool(&rig, other);
     pool = make_pool(&rig, &behaviours[0], scene);
     for (; steps->run || steps->advance_ms; steps++) {
         const struct call call = { steps->run, scene };
@@ -214,6 +230,11 @@ static void compare(const struct scene *scene, const struct scene_step *steps)
 void both_hosts_compare(const struct scene_step *steps)
 {
     compare(&(struct scene){ .used = 0 }, steps);
+}
+
+void both_hosts_compare_full(const struct scene_step *steps)
+{
+    compare(&(struct scene){ .is_full = true }, steps);
 }
 
 void both_hosts_compare_life(scene_call *in_open, scene_call *in_close)

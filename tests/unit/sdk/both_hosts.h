@@ -20,6 +20,7 @@ typedef void scene_call(struct weir_self *self, struct scene *scene,
 struct scene {
     scene_call *in_open; /* or NULL */
     scene_call *in_close;
+    bool is_full; /* the pool behind the output has no room */
     char lines[SCENE_LINES_SIZE];
     size_t used;
     weir_pid other; /* an actor that keeps everything */
@@ -41,7 +42,9 @@ void scene_note(struct scene *scene, const char *what, int64_t value);
 /* Runs the steps, which end with a zeroed one, in both. Asserts that the kit's notes equal
  * core's. */
 void both_hosts_compare(const struct scene_step *steps);
-/* As scene_play, for the calls in `open` and in `close`; the second may be NULL. */
+/* As both_hosts_compare; the pool behind the output has no room. */
+void both_hosts_compare_full(const struct scene_step *steps);
+/* As both_hosts_compare, for the calls in `open` and in `close`; the second may be NULL. */
 void both_hosts_compare_life(scene_call *in_open, scene_call *in_close);
 
 #endif

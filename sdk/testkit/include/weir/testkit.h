@@ -16,8 +16,17 @@
  *    that it sent although it only borrows it;
  *  - a message that the plugin kept and never settled, that it settled twice, or that it settled
  *    without keeping it; more kept messages than `in_hand`;
+ *  - a state that the behaviour writes to although its `state_size` is 0;
  *  - an unknown verdict, more messages produced than the credit, an undeclared output;
  *  - a callback that the test calls before `open`, or that the behaviour does not have.
+ *
+ * The kit names the line that made a message which is neither sent nor freed. For this,
+ * weir::testkit defines WEIR_TESTKIT where the plugin is compiled; a build without CMake does so
+ * itself.
+ *
+ * Room: without weir_kit_limit the pools behind the outputs have no room while a callback runs, and
+ * take everything before the next one. So one callback can emit 256 messages; weir_emit returns
+ * WEIR_EFULL for the next one, as in a host.
  *
  * The fields of a message, and the payload of a sent message, stay readable until weir_kit_destroy.
  * When a message is freed or settled, the kit frees its payload, so that AddressSanitizer finds a
@@ -36,6 +45,10 @@ extern "C" {
 #endif
 
 struct weir_kit;
+
+/* The line that makes the next message of this thread: called by macros in <weir/plugin.h>. Borrows
+ * the name until weir_kit_destroy. */
+void weir_kit_line(const char *file, int line);
 
 /* The PID that weir_target returns for output 0; those of the next outputs follow. */
 #define WEIR_KIT_TARGET ((weir_pid)0x7a0000)
@@ -92,7 +105,8 @@ void *weir_kit_state(struct weir_kit *kit);
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* The tag of a name: the same pointer that the plugin gets. Borrows the name. */
+/* The tag of a name: the same pointer that the plugin gets, in all kits of the program. Borrows the
+ * name. NULL as from weir_tag. */
 const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name);
 /* Runs `handle` with a message whose payload is a copy of these bytes. Returns the verdict. */
 int weir_kit_handle(struct weir_kit *kit, const char *tag, const void *data, size_t size);
@@ -111,7 +125,7 @@ void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);
 const void *weir_kit_left(const struct weir_kit *kit, size_t *out_size);
 /* Runs `leave` of an open source or worker, and returns its result. */
 int weir_kit_leave(struct weir_kit *kit);
-/* Runs `produce`. Returns its result. */
+/* Runs `produce`, as the host with a credit of at most 256. Returns its result. */
 int weir_kit_produce(struct weir_kit *kit, uint32_t credit);
 /* Runs `produce` until it returns another value than WEIR_MORE. Returns this value. */
 int weir_kit_produce_all(struct weir_kit *kit, uint32_t credit);
@@ -164,9 +178,9 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 /* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX = all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
-/* Accepts `room` more emits, sends, requests and takes; every later one returns `status`. The kit
- * then also refuses a message of weir_send_after that is due, and runs `undelivered`, or `settled`
- * if the message has an origin. */
+/* Accepts `room` more emits (in place of the 256 of a callback), sends, requests and takes; every
+ * later one returns `status`. The kit then also refuses a message of weir_send_after that is due,
+ * and runs `undelivered`, or `settled` if the message has an origin. */
 void weir_kit_limit(struct weir_kit *kit, uint32_t room, int status);
 /* The largest share of descriptors (weir_set_descriptors) that is granted from now on; UINT32_MAX,
  * as at first: any. */
