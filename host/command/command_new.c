@@ -20,9 +20,9 @@
 
 #define NAME_LENGTH_MAX 32      /* the name is part of names of files, targets and metrics */
 #define TEMPLATE_SIZE_MAX 65536 /* bytes of one file; ours have two thousand */
-#define VARIABLES_COUNT 2u
+#define VARIABLES_COUNT 6u
 
-/* The files that are made, and their templates. `@NAME@` is replaced in `made` and in the text
+/* The files that are made, and their templates. Variables are replaced in both names and in the text
  * of the file. */
 struct made_file {
     const char *made;
@@ -32,7 +32,7 @@ struct made_file {
 
 static const struct made_file made_files[] = {
     { "CMakeLists.txt", "CMakeLists.txt.in", false },
-    { "@NAME@.c", "plugin.c.in", true },
+    { "@NAME@.@SUFFIX@", "plugin.@SUFFIX@.in", true },
     { "test_@NAME@.c", "test_plugin.c.in", true },
     { "@NAME@.yaml", "plugin.yaml.in", true },
     { "README.md", "README.md.in", true },
@@ -46,13 +46,33 @@ struct variable {
     const char *text;
 };
 
+/* A language that a plugin may be written in. Its test is in C. */
+struct language {
+    const char *suffix;    /* of the plugin's file */
+    const char *languages; /* of CMake's project() */
+    const char *packages;  /* Debian's, with the compiler */
+    const char *settings;  /* for CMakeLists.txt */
+};
+
+static const struct language c_language = { "c", "C", "gcc libc6-dev", "" };
+static const struct language cxx_language = {
+    .suffix = "cc",
+    .languages = "C CXX",
+    .packages = "g++",
+    .settings =
+        "# Rows of tables name the fields that they set, as C++20 can, and leave out others.\n"
+        "set(CMAKE_CXX_STANDARD 20)\n"
+        "add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)\n",
+};
+
 /* The parsed arguments, and values derived from them. */
 struct request {
     const struct invocation *invocation;
     const char *name;
-    const char *kind;      /* worker, source or sink; NULL: none was chosen */
-    const char *templates; /* folder of the files above */
-    const char *prefix;    /* where Weir is installed; NULL when the program is not installed */
+    const char *kind;                /* worker, source or sink; NULL: none was chosen */
+    const struct language *language; /* NULL: none was chosen */
+    const char *templates;           /* folder of the files above */
+    const char *prefix; /* where Weir is installed; NULL when the program is not installed */
     struct plugin_path plugins;
     struct variable variables[VARIABLES_COUNT];
     struct text_store store; /* of paths */
@@ -188,15 +208,41 @@ static void write_replaced(const struct request *request, const char *text, FILE
     }
 }
 
+/* A text with its variables replaced, in the request's store; NULL when memory is out. */
+static const char *replaced(struct request *request, const char *text)
+{
+    char *bytes = NULL;
+    const char *kept = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&bytes, &size);
+
+    if (!stream)
+        return NULL;
+    write_replaced(request, text, stream);
+    if (fclose(stream) == 0)
+        kept = text_store_copy(&request->store, bytes);
+    free(bytes);
+    return kept;
+}
+
 /* The path of a file to be made, in the request's store; NULL when memory is out. */
 static const char *made_path(struct request *request, const char *made)
 {
-    const char *mark = strstr(made, request->variables[0].mark);
-    int before = mark ? (int)(mark - made) : (int)strlen(made);
+    const char *name = replaced(request, made);
 
-    return text_store_format(&request->store, "%s/%.*s%s%s", request->name, before, made,
-                             mark ? request->name : "",
-                             mark ? mark + strlen(request->variables[0].mark) : "");
+    return name ? text_store_format(&request->store, "%s/%s", request->name, name) : NULL;
+}
+
+/* The path of a template, likewise. */
+static const char *template_path(struct request *request, const struct made_file *made)
+{
+    const char *name = replaced(request, made->from);
+
+    if (!name)
+        return NULL;
+    return made->of_kind ? text_store_format(&request->store, "%s/%s/%s", request->templates,
+                                             request->kind, name)
+                         : text_store_format(&request->store, "%s/%s", request->templates, name);
 }
 
 /* Returns the text in the request's store. */
@@ -240,9 +286,7 @@ static int write_file(struct request *request, const char *path, const char *tex
 static int make_file(struct request *request, const struct made_file *made)
 {
     const char *to = made_path(request, made->made);
-    const char *from = text_store_format(&request->store, "%s/%s%s%s", request->templates,
-                                         made->of_kind ? request->kind : "",
-                                         made->of_kind ? "/" : "", made->from);
+    const char *from = template_path(request, made);
     const char *text = NULL;
     int code;
 
@@ -297,12 +341,22 @@ static void print_next_steps(const struct request *request)
             request->name);
 }
 
+static void set_variables(struct request *request)
+{
+    const struct language *language = request->language;
+    const struct variable variables[VARIABLES_COUNT] = {
+        { "@NAME@", request->name },          { "@VERSION@", WEIR_VERSION },
+        { "@SUFFIX@", language->suffix },     { "@LANGUAGES@", language->languages },
+        { "@PACKAGES@", language->packages }, { "@SETTINGS@\n", language->settings },
+    };
+
+    memcpy(request->variables, variables, sizeof variables);
+}
+
 static int make_plugin(struct request *request)
 {
     int code;
 
-    request->variables[0] = (struct variable){ "@NAME@", request->name };
-    request->variables[1] = (struct variable){ "@VERSION@", WEIR_VERSION };
     code = check_name(request);
     if (code == EX_OK)
         code = find_templates(request);
@@ -335,8 +389,6 @@ static int make_config(struct request *request)
 {
     int code = find_templates(request);
 
-    request->variables[0] = (struct variable){ "@NAME@", request->name };
-    request->variables[1] = (struct variable){ "@VERSION@", WEIR_VERSION };
     if (code == EX_OK)
         code = make_config_file(request);
     if (code == EX_OK)
@@ -359,6 +411,8 @@ static int take(void *context, char letter, const char *argument)
                                                                        : EX_SOFTWARE;
     if (letter == 't')
         request->templates = argument;
+    else if (letter == 'x')
+        request->language = &cxx_language;
     else
         request->kind = letter == 's' ? "source" : "sink";
     return COMMAND_GO_ON;
@@ -367,19 +421,25 @@ static int take(void *context, char letter, const char *argument)
 static int make(struct request *request, char **arguments, int count)
 {
     const struct invocation *invocation = request->invocation;
+    bool is_for_plugin = request->kind || request->language;
 
+    if (!request->kind)
+        request->kind = "worker";
+    if (!request->language)
+        request->language = &c_language;
     if (plugin_path_add_defaults(&request->plugins) != WEIR_OK)
         return EX_SOFTWARE;
     if (count == 2 && strcmp(arguments[0], "plugin") == 0) {
         request->name = arguments[1];
-        if (!request->kind)
-            request->kind = "worker";
+        set_variables(request);
         return make_plugin(request);
     }
     if (count >= 2 && strcmp(arguments[0], "config") == 0) {
-        if (request->kind)
-            return command_usage_error(invocation, "--source and --sink are for `new plugin`");
+        if (is_for_plugin)
+            return command_usage_error(invocation,
+                                       "--source, --sink and --cxx are for `new plugin`");
         request->name = arguments[1];
+        set_variables(request);
         return count == 2 ? make_config(request)
                           : new_config(invocation, &request->plugins, request->name, arguments + 2,
                                        (size_t)count - 2);
@@ -406,6 +466,7 @@ static int run(const struct invocation *invocation)
 static const struct command_option options[] = {
     { "source", 's', NULL, "plugin: make a source, not a worker" },
     { "sink", 'k', NULL, "plugin: make a worker that writes its messages to a file" },
+    { "cxx", 'x', NULL, "plugin: in C++20, not in C" },
     { "template", 't', "DIR", "plugin: use the templates in DIR, not those of weir" },
     { "plugins", 'p', "DIR", "look for plugins in DIR first; may be given several times" },
     { NULL, 0, NULL, NULL },

@@ -5,7 +5,9 @@ Method: runs each block ```console of README.md, plugins/*/README.md and example
         in a line for any text. The log is not shown, and not compared. The test of an example with
         a plugin of its own names its README; it is left out otherwise.
 
-    transcripts.py WEIR PLUGINS TREE [README]
+With --session all blocks of the file are one session in an empty folder, for a Weir that is installed.
+
+    transcripts.py WEIR PLUGINS TREE [README | --session PAGE]
 """
 import os
 import re
@@ -32,6 +34,12 @@ def blocks():
             yield path.relative_to(root), text.count("\n", 0, block.start()) + 1, block[1]
 
 
+def session(path):
+    """As blocks, one for the whole page."""
+    text = Path(TREE, path).read_text(encoding="utf-8")
+    yield path, 1, "".join(block[1] for block in BLOCK.finditer(text))
+
+
 def steps(text):
     """[[command, lines of its output]] of a block."""
     found = []
@@ -48,8 +56,9 @@ def steps(text):
 
 
 def pattern(output):
-    escaped = re.escape(output)
-    return re.compile(escaped.replace(r"\.\.\.\n", "(?:.*\n)*").replace(r"\.\.\.", ".*"))
+    lines = ["(?:.*\n)*" if line == "...\n" else re.escape(line).replace(r"\.\.\.", ".*")
+             for line in output.splitlines(keepends=True)]
+    return re.compile("".join(lines))
 
 
 def run(commands):
@@ -69,7 +78,8 @@ def run(commands):
 
 def main():
     failures = count = 0
-    for path, number, text in blocks():
+    is_session = sys.argv[4:5] == ["--session"]
+    for path, number, text in session(sys.argv[5]) if is_session else blocks():
         wanted = steps(text)
         got, log = run([command for command, _ in wanted])
         count += 1

@@ -5,12 +5,14 @@
 # Method: each row changes the mailbox of a pool to a new number, in the way of some tool, and waits
 #         for the log to show that number. At the end there must have been as many reloads as
 #         rows. Between changes of one step each, which no load can make two of, what the watch saw
-#         is counted exactly.
+#         is counted exactly. Then `weir run --watch`, which also sees a plugin that was built again:
+#         another version of it is moved over its file, and written into it.
 #
-#     watch.sh WEIR PLUGINS
+#     watch.sh WEIR PLUGINS TEST_PLUGINS
 set -uo pipefail
 weir=$1
 plugins=$2
+test_plugins=$3
 work=$(mktemp -d)
 host=
 failures=0
@@ -188,6 +190,35 @@ wait "$host"
 host=
 [[ $(grep -c 'event="configuration reloaded"' "$work/log") == "$reloads" ]] ||
     fail "not $reloads reloads: $(grep -c 'event="configuration reloaded"' "$work/log")"
+
+# --- `weir run --watch` sees a plugin that was built again, without `host.watch`
+mkdir "$work/built"
+cp "$test_plugins/sample.so" "$work/built/"
+file=$work/loop.yaml
+{
+    printf 'version: 1\nhost: {plugins: ["%s", "%s"]}\n' "$work/built" "$plugins"
+    printf 'sources: {numbers: {use: gen.forever, to: work}}\n'
+    printf 'pools: {work: {use: sample.bare, size: 1}}\n'
+} >"$file"
+"$weir" run --watch "$file" >"$work/stdout" 2>"$work/log" &
+host=$!
+await 'component=watch event="watching the configuration" files=3 '
+cp "$test_plugins/next/sample.so" "$work/new" && mv "$work/new" "$work/built/sample.so"
+await 'path=pools.work field=use from="sample.bare 1.0.0" to="sample.bare 2.0.0"'
+await 'event="configuration reloaded"'
+cp "$test_plugins/sample.so" "$work/built/sample.so"
+await 'path=pools.work field=use from="sample.bare 2.0.0" to="sample.bare 1.0.0"'
+await 'event="configuration reloaded"' 2
+printf 'no object' >"$work/built/sample.so"
+await 'event="configuration refused"'
+cp "$test_plugins/next/sample.so" "$work/built/sample.so"
+await 'event="configuration reloaded"' 3
+kill -TERM "$host"
+wait "$host" || fail "exit code $?"
+host=
+code=0
+"$weir" run --watch --debug "$file" 2>"$work/log" || code=$?
+[[ $code == 64 ]] && grep -q 'takes --debug or --watch' "$work/log" || fail "--watch --debug: $code"
 
 ((failures == 0)) || exit 1
 echo "watch: $reloads reloads, all as promised"

@@ -265,6 +265,29 @@ static void test_other_content_is_the_next_generation_beside_the_first(void)
     stage_end(&stage);
 }
 
+/* For debuggers: the file itself is mapped, under its own name. */
+static void test_plugin_is_opened_in_place(void)
+{
+    struct stage stage;
+    const struct loaded *first;
+    const char *why;
+
+    stage_begin(&stage);
+    loader_open_in_place(stage.loader);
+    first = loaded_from(&stage, stage.file);
+    CU_ASSERT_TRUE(is_mapped(stage.file));
+    CU_ASSERT_EQUAL(loader_files(&stage), 0);
+    CU_ASSERT_PTR_EQUAL(loaded_from(&stage, stage.file), first);
+    CU_ASSERT_EQUAL(unlink(stage.file), 0);
+    workspace_copy(TEST_PLUGINS "/next/sample.so", stage.file);
+    why = refusal(&stage, stage.file, WEIR_ENOTALLOWED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "start the host again, or without --debug"));
+    CU_ASSERT_EQUAL(unlink(stage.file), 0);
+    workspace_copy(TEST_PLUGINS "/sample.so", stage.file);
+    CU_ASSERT_PTR_EQUAL(loaded_from(&stage, stage.file), first);
+    stage_end(&stage);
+}
+
 static void test_faulty_plugins_are_refused(void)
 {
     static const struct {
@@ -399,6 +422,7 @@ int main(void)
         { "file just written is read again", test_file_just_written_is_read_again },
         { "same content again", test_same_content_written_again_is_the_same_generation },
         { "other content", test_other_content_is_the_next_generation_beside_the_first },
+        { "opened in place", test_plugin_is_opened_in_place },
         { "faulty plugins", test_faulty_plugins_are_refused },
         { "no object, mended", test_file_that_is_no_object_is_refused_and_may_be_mended },
         { "refused content, mended", test_refused_content_may_be_mended },
