@@ -61,6 +61,7 @@
     X(POLL_SET,     "the host's poller") \
     X(FILE_WATCH,   "the watch of a file") \
     X(DEAD_FILE,    "the file of dead letters") \
+    X(SYMBOLS,      "the symbols of plugins") \
     X(PRINTER,      "the printer") \
     X(LOGGER,       "the log")
 /* clang-format on */

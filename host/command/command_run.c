@@ -129,8 +129,13 @@ static int start(struct host *host, struct settings *settings)
 
 static int make_turn_watch(struct host *host)
 {
-    int status = turn_watch_create(host->runtime, logger_sink(host->logger), SUPERVISOR_DISPATCHER,
-                                   &host->turn_watch);
+    struct turn_watch_setup setup = {
+        .runtime = host->runtime,
+        .sink = logger_sink(host->logger),
+        .unwatched = SUPERVISOR_DISPATCHER,
+        .symbols = loader_symbols(host->configuration.loader),
+    };
+    int status = turn_watch_create(&setup, &host->turn_watch);
 
     if (status == 0)
         turn_watch_set_limit(host->turn_watch,

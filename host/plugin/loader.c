@@ -9,6 +9,7 @@
 #include "host/plugin/probe.h"
 #include "host/plugin/seen_files.h"
 #include "host/plugin/shared_object.h"
+#include "host/plugin/symbols.h"
 #include "host/plugin/trust.h"
 
 /*
@@ -42,7 +43,8 @@ struct loader {
     struct generation *generations;
     struct seen_files seen;
     struct numbered *numbered;
-    uint32_t stuck; /* closed, but still mapped by the dynamic linker */
+    struct symbols *symbols; /* owned; NULL: memory was out, so stacks name no functions */
+    uint32_t stuck;          /* closed, but still mapped by the dynamic linker */
 };
 
 int loader_create(const char *program, struct loader **out_loader)
@@ -53,6 +55,7 @@ int loader_create(const char *program, struct loader **out_loader)
         return WEIR_ENOMEM;
     lock_init(&loader->lock, LOCK_LOADER);
     loader->program = program;
+    loader->symbols = symbols_create();
     *out_loader = loader;
     return WEIR_OK;
 }
@@ -61,6 +64,11 @@ void loader_open_in_place(struct loader *loader)
 {
     loader->in_place = true;
     loader->program = NULL;
+}
+
+struct symbols *loader_symbols(const struct loader *loader)
+{
+    return loader->symbols;
 }
 
 static void generation_destroy(struct generation *generation)
@@ -86,6 +94,7 @@ void loader_destroy(struct loader *loader)
         free(numbered);
     }
     private_dir_destroy(loader->directory);
+    symbols_destroy(loader->symbols);
     lock_finish(&loader->lock);
     free(loader);
 }
@@ -186,6 +195,16 @@ static bool is_open(const struct loader *loader, const char *file)
     return generation;
 }
 
+static int open_object(struct loader *loader, struct generation *generation, const char *path,
+                       struct problem *problem)
+{
+    int status = shared_object_open(path, generation->file, &generation->handle, problem);
+
+    if (status == WEIR_OK)
+        symbols_add(loader->symbols, path, shared_object_base(generation->handle));
+    return status;
+}
+
 static int open_in_place(struct loader *loader, struct generation *generation,
                          struct private_copy *copy, struct problem *problem)
 {
@@ -197,12 +216,12 @@ static int open_in_place(struct loader *loader, struct generation *generation,
                            "%s: has changed, and is open itself, not a copy of it; start the host "
                            "again, or without --debug",
                            file);
-    return shared_object_open(file, file, &generation->handle, problem);
+    return open_object(loader, generation, file, problem);
 }
 
 /* Opens the copy under its final name. On failure nothing stays loaded. */
 static int open_copy(struct loader *loader, struct generation *generation,
-                           struct private_copy *copy, struct problem *problem)
+                     struct private_copy *copy, struct problem *problem)
 {
     char name[DESCRIPTOR_NAME_MAX + 32];
     int status;
@@ -211,7 +230,7 @@ static int open_copy(struct loader *loader, struct generation *generation,
     status = private_dir_rename(loader->directory, copy, name, problem);
     if (status != WEIR_OK)
         return status;
-    status = shared_object_open(copy->path, generation->file, &generation->handle, problem);
+    status = open_object(loader, generation, copy->path, problem);
     /* It is mapped and needs no file any more. */
     private_dir_discard(loader->directory, copy);
     return status;
@@ -435,6 +454,7 @@ void loader_unload(struct loader *loader, const struct loaded *loaded)
         return;
     *link = generation->next;
     seen_files_forget(&loader->seen, generation);
+    symbols_forget(loader->symbols, shared_object_base(generation->handle));
     loader->stuck += !shared_object_close(generation->handle);
     generation_destroy(generation);
 }

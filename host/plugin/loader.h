@@ -51,6 +51,10 @@ void loader_destroy(struct loader *loader);
  */
 void loader_leave(struct loader *loader);
 
+struct symbols;
+/* The functions of loaded plugins. Borrowed until loader_destroy; NULL: memory was out. */
+struct symbols *loader_symbols(const struct loader *loader);
+
 /*
  * Loads the plugin in `file`, or finds it loaded: a file without a change (by device, inode, size
  * and time of change) is not read. A negative status comes with a sentence that begins with the

@@ -50,6 +50,14 @@ int shared_object_open(const char *copy, const char *file, void **out_handle,
                        words ? without_copy(words, copy) : "no reason was given");
 }
 
+const void *shared_object_base(void *handle)
+{
+    const void *plugin = dlsym(handle, WEIR_PLUGIN_SYMBOL);
+    Dl_info info;
+
+    return plugin && dladdr(plugin, &info) ? info.dli_fbase : NULL;
+}
+
 int shared_object_read(void *handle, const char *file, struct descriptor *out,
                        struct problem *problem)
 {

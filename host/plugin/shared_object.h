@@ -15,6 +15,9 @@
 int shared_object_open(const char *copy, const char *file, void **out_handle,
                        struct problem *problem);
 
+/* Where it is mapped, as dladdr says; NULL: it is no plugin. */
+const void *shared_object_base(void *handle);
+
 /* Reads the tables into `out`, the caller's (descriptor_finish). WEIR_EUNSUPPORTED no plugin, or
  * one for another host; or as descriptor_read. */
 int shared_object_read(void *handle, const char *file, struct descriptor *out,

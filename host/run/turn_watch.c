@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/log/line.h"
+#include "host/plugin/symbols.h"
 #include "host/run/crash_watch.h"
 
 #define NS_PER_MS 1000000u
@@ -47,10 +48,8 @@ struct probe {
 };
 
 struct turn_watch {
-    struct runtime *runtime;     /* const */
-    const struct log_sink *sink; /* const */
-    const char *unwatched;       /* const */
-    struct sigaction before;     /* const */
+    struct turn_watch_setup setup; /* const */
+    struct sigaction before;       /* const */
     _Atomic uint64_t limit_ns; /* advisory: a change is in effect from one of the next checks on */
     struct long_turns *turns;
     struct probe *probe;    /* NULL: memory was out */
@@ -105,8 +104,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 /* --- on the I/O thread ----------------------------------------------------------------------- */
 
-int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, const char *unwatched,
-                      struct turn_watch **out)
+int turn_watch_create(const struct turn_watch_setup *setup, struct turn_watch **out)
 {
     struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
     struct turn_watch *watch = calloc(1, sizeof *watch);
@@ -114,14 +112,12 @@ int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, cons
 
     if (!watch)
         return WEIR_ENOMEM;
-    watch->runtime = runtime;
-    watch->sink = sink;
-    watch->unwatched = unwatched;
+    watch->setup = *setup;
     atomic_init(&watch->limit_ns, UINT64_MAX);
     watch->probe = calloc(1, sizeof *watch->probe);
     (void)backtrace(&frame, 1);
     sigemptyset(&action.sa_mask);
-    if (!watch->probe || long_turns_create(runtime, &watch->turns) != 0 ||
+    if (!watch->probe || long_turns_create(setup->runtime, &watch->turns) != 0 ||
         sigaction(SIGURG, &action, &watch->before) != 0) {
         int status = watch->turns ? WEIR_EINVALID : WEIR_ENOMEM;
 
@@ -154,12 +150,14 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
 {
     /* Relaxed: see the field. */
     atomic_store_explicit(&watch->limit_ns, limit_ms * NS_PER_MS, memory_order_relaxed);
-    runtime_set_turn_warning(watch->runtime, limit_ms, limit_ms * KEPT_TURNS * NS_PER_MS);
+    runtime_set_turn_warning(watch->setup.runtime, limit_ms, limit_ms * KEPT_TURNS * NS_PER_MS);
 }
 
-/* `function` or `library+0x1234`, which addr2line takes. */
-static void add_frame(struct line *line, const void *frame)
+/* `function` or `library+0x1234`, which addr2line takes. A frame is the address after a call, which
+ * may be behind the end of the function. */
+static void add_frame(struct line *line, struct symbols *symbols, const void *frame)
 {
+    char name[WORD_SIZE];
     Dl_info info;
     const char *file;
 
@@ -169,14 +167,17 @@ static void add_frame(struct line *line, const void *frame)
     }
     file = strrchr(info.dli_fname, '/');
     file = file ? file + 1 : info.dli_fname;
-    if (info.dli_sname)
+    if (symbols_find(symbols, info.dli_fbase, (const char *)frame - 1, name, sizeof name))
+        line_format(line, "%s", name);
+    else if (info.dli_sname)
         line_format(line, "%s", info.dli_sname);
     else
         line_format(line, "%s+0x%zx", file,
                     (size_t)((const char *)frame - (const char *)info.dli_fbase));
 }
 
-static void describe_stack(const struct probe *probe, char *text, size_t size)
+static void describe_stack(const struct probe *probe, struct symbols *symbols, char *text,
+                           size_t size)
 {
     struct line line;
 
@@ -184,7 +185,7 @@ static void describe_stack(const struct probe *probe, char *text, size_t size)
     for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_LOGGED; i++) {
         if (i > FRAMES_OURS)
             line_text(&line, " < ");
-        add_frame(&line, probe->frames[i]);
+        add_frame(&line, symbols, probe->frames[i]);
     }
 }
 
@@ -201,8 +202,8 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
 {
     char stack[STACK_SIZE];
 
-    describe_stack(probe, stack, sizeof stack);
-    log_event(watch->sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
+    describe_stack(probe, watch->setup.symbols, stack, sizeof stack);
+    log_event(watch->setup.sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
               weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
               weir_str("plugin", probe->plugin), weir_uint("generation", probe->generation),
               weir_uint("worker", probe->worker), weir_str("message", probe->tag),
@@ -214,7 +215,7 @@ static void give_up(struct turn_watch *watch)
 {
     struct probe *probe = watch->probe;
 
-    log_event(watch->sink, WEIR_LOG_WARNING, watch->turn.name, "turn takes long",
+    log_event(watch->setup.sink, WEIR_LOG_WARNING, watch->turn.name, "turn takes long",
               weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
               weir_str("stack", "not known: the thread waits in the kernel"),
               weir_str("effect", effect(watch)));
@@ -248,7 +249,7 @@ static void probe_one(struct turn_watch *watch, uint64_t now_ns)
     struct probe *probe = watch->probe;
     uint64_t limit_ns = atomic_load_explicit(&watch->limit_ns, memory_order_relaxed);
 
-    if (!long_turns_look(watch->turns, watch->unwatched, now_ns, limit_ns, &watch->turn))
+    if (!long_turns_look(watch->turns, watch->setup.unwatched, now_ns, limit_ns, &watch->turn))
         return;
     probe->sent_ns = now_ns;
     /* Release: a signal is no synchronisation of C's. */

@@ -14,14 +14,18 @@
 #include "base/log.h"
 
 struct runtime;
+struct symbols;
 struct turn_watch;
 
-/*
- * Installs the handler. Borrows the runtime and the sink until turn_watch_destroy. Dispatcher
- * `unwatched` is not watched; NULL = all are. WEIR_ENOMEM, WEIR_EINVALID.
- */
-int turn_watch_create(struct runtime *runtime, const struct log_sink *sink, const char *unwatched,
-                      struct turn_watch **out);
+struct turn_watch_setup {
+    struct runtime *runtime; /* borrowed until turn_watch_destroy, as are the others */
+    const struct log_sink *sink;
+    const char *unwatched;   /* the name of a dispatcher that is not watched; NULL = all are */
+    struct symbols *symbols; /* name the functions of plugins; may be NULL */
+};
+
+/* Installs the handler. WEIR_ENOMEM, WEIR_EINVALID. */
+int turn_watch_create(const struct turn_watch_setup *setup, struct turn_watch **out);
 
 /* After the runtime's threads have stopped. NULL is allowed. */
 void turn_watch_destroy(struct turn_watch *watch);

@@ -74,7 +74,10 @@ new_plugin_works() {
     cd "$work/$compiler"
     try "$weir" new plugin "$name" "${@:5}"
     cd "$name"
-    configure . build -D CMAKE_C_COMPILER="$compiler" -D CMAKE_C_FLAGS="-Wall -Wextra -Werror"
+    configure . build -D CMAKE_C_COMPILER="$compiler" -D CMAKE_C_FLAGS=-Werror \
+        -D CMAKE_CXX_COMPILER="${cxx[$compiler]}" -D CMAKE_CXX_FLAGS=-Werror
+    grep -q -e "-O2 -g .*-Wall -Wextra" "build/CMakeFiles/weir_plugin_$name.dir/flags.make" \
+        build/build.ninja 2>/dev/null || fail "$name is not built with -O2 -g -Wall -Wextra"
     try "$cmake" --build build
     grep -qF "$name.so: ok ($name 0.1.0, 1 behaviour)" "$work/log" ||
         fail "the build did not check the plugin: $(cat "$work/log")"
@@ -86,10 +89,15 @@ new_plugin_works() {
     [[ $(sort -n printed | xargs) == "$numbers" ]] || fail "$name printed: $(xargs <printed)"
     echo "new plugin: $name, $compiler"
 }
+declare -A cxx=([gcc]=g++ [clang]=clang++)
 for compiler in gcc clang; do
     new_plugin_works "$compiler" "my_$compiler" "25 50 75 100" ""
     new_plugin_works "$compiler" my_source "1 4 9 16 25 36 49 64 81 100" squares.txt --source
     new_plugin_works "$compiler" my_sink "1 2 3 4 5 6 7 8 9 10" numbers.txt --sink
+    new_plugin_works "$compiler" my_cxx "25 50 75 100" "" --cxx
+    new_plugin_works "$compiler" my_cxx_source "1 4 9 16 25 36 49 64 81 100" squares.txt --cxx \
+        --source
+    new_plugin_works "$compiler" my_cxx_sink "1 2 3 4 5 6 7 8 9 10" numbers.txt --cxx --sink
 done
 
 # --- what `weir new` refuses

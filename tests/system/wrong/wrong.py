@@ -419,7 +419,8 @@ class Wrong(unittest.TestCase):
             start = self.host.hang_up()
             self.host.log.await_line('"at the gate"', start)
             self.served(SLOW)
-            self.host.log.await_line('"bad#0","event":"turn takes long"', start)
+            slow = self.host.log.await_line('"bad#0","event":"turn takes long"', start)
+            self.assertIn("wait_at < ", json.loads(self.host.log.lines[slow])["stack"])
             with open(gate, "wb", buffering=0) as opened:
                 opened.write(b"n")
             return self.host.answer(start)

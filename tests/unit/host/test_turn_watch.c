@@ -81,7 +81,10 @@ static void begin(struct fixture *f, const char *unwatched)
     rig_init(&f->rig, 2, 1);
     f->pool = rig_workers(&f->rig, f->probe, "images", 1, 8);
     f->sink = (struct log_sink){ .write = catch_line, .context = &f->caught };
-    CU_ASSERT_EQUAL_FATAL(turn_watch_create(f->rig.runtime, &f->sink, unwatched, &f->watch), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        turn_watch_create(&(struct turn_watch_setup){ f->rig.runtime, &f->sink, unwatched, NULL },
+                          &f->watch),
+        0);
     turn_watch_set_limit(f->watch, LIMIT_MS);
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 1 }), 0);
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));

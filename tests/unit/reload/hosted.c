@@ -77,6 +77,15 @@ static void start_assembly(struct hosted *hosted, const char *file)
 }
 
 /* Never called: the socket only listens, as a host's does. */
+static void make_turn_watch(struct hosted *hosted)
+{
+    struct turn_watch_setup setup = { .runtime = hosted->runtime,
+                                      .sink = logger_sink(hosted->logger),
+                                      .unwatched = SUPERVISOR_DISPATCHER };
+
+    CU_ASSERT_EQUAL_FATAL(turn_watch_create(&setup, &hosted->turn_watch), 0);
+}
+
 static void make_control(struct hosted *hosted)
 {
     const char *path = hosted->assembly.shared->settings->host.control;
@@ -110,9 +119,7 @@ void hosted_start(struct hosted *hosted, const char *file, const char *program)
     assembly_init(&hosted->assembly, hosted->runtime);
     control_jobs_init(&hosted->jobs, on_answer, hosted);
     start_assembly(hosted, file);
-    CU_ASSERT_EQUAL_FATAL(turn_watch_create(hosted->runtime, logger_sink(hosted->logger),
-                                            SUPERVISOR_DISPATCHER, &hosted->turn_watch),
-                          0);
+    make_turn_watch(hosted);
     make_control(hosted);
     hosted->supervisor = (struct supervisor){
         .assembly = &hosted->assembly,

@@ -77,10 +77,12 @@ static int call(struct desk *desk, const char *what, const char *name, const cha
 }
 
 /* The folder has these files, without a mark of the templates, and nothing else. Removes it. */
-static void expect_folder(void)
+static void expect_folder_of(const char *plugin)
 {
-    static const char *const files[FILES_COUNT] = {
-        "CMakeLists.txt", "pearls.c", "test_pearls.c", "pearls.yaml", "README.md", ".gitignore",
+    static const char *const marks[] = { "@NAME@",      "@VERSION@",  "@SUFFIX@",
+                                         "@LANGUAGES@", "@PACKAGES@", "@SETTINGS@" };
+    const char *const files[FILES_COUNT] = {
+        "CMakeLists.txt", plugin, "test_pearls.c", "pearls.yaml", "README.md", ".gitignore",
     };
     char path[64];
 
@@ -91,12 +93,17 @@ static void expect_folder(void)
         (void)snprintf(path, sizeof path, "pearls/%s", files[i]);
         text = workspace_read(path, &size);
         CU_ASSERT(size > 0);
-        CU_ASSERT_PTR_NULL(strstr(text, "@NAME@"));
-        CU_ASSERT_PTR_NULL(strstr(text, "@VERSION@"));
+        for (size_t mark = 0; mark < sizeof marks / sizeof marks[0]; mark++)
+            CU_ASSERT_PTR_NULL(strstr(text, marks[mark]));
         free(text);
         CU_ASSERT_EQUAL(unlink(path), 0);
     }
     CU_ASSERT_EQUAL(rmdir("pearls"), 0);
+}
+
+static void expect_folder(void)
+{
+    expect_folder_of("pearls.c");
 }
 
 static void test_good_name_makes_the_folder(void)
@@ -123,6 +130,8 @@ static void test_kind_chooses_the_files(void)
     CU_ASSERT_EQUAL(call_kind(&desk, "plugin", "pearls", TEST_TEMPLATE, "--sink"), EX_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(desk.said.out, "a plugin with a sink"));
     expect_folder();
+    CU_ASSERT_EQUAL(call_kind(&desk, "plugin", "pearls", TEST_TEMPLATE, "--cxx"), EX_OK);
+    expect_folder_of("pearls.cc");
     desk_finish(&desk);
 }
 
