@@ -22,8 +22,8 @@
 #define TEMPLATE_SIZE_MAX 65536 /* bytes of one file; ours have two thousand */
 #define VARIABLES_COUNT 6u
 
-/* The files that are made, and their templates. Variables are replaced in both names and in the text
- * of the file. */
+/* The files that are made, and their templates. Variables are replaced in both names and in the
+ * text of the file. */
 struct made_file {
     const char *made;
     const char *from;

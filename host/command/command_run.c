@@ -7,6 +7,7 @@
 #include "host/apply/apply.h"
 #include "host/command/command.h"
 #include "host/command/running.h"
+#include "host/plugin/symbols.h"
 #include "host/reload/supported.h"
 #include "host/run/accounts.h"
 #include "host/run/crash_watch.h"
@@ -127,13 +128,20 @@ static int start(struct host *host, struct settings *settings)
     return status;
 }
 
+static bool name_function(void *symbols, const void *base, const void *address, char *out,
+                          size_t size)
+{
+    return symbols_find(symbols, base, address, out, size);
+}
+
 static int make_turn_watch(struct host *host)
 {
     struct turn_watch_setup setup = {
         .runtime = host->runtime,
         .sink = logger_sink(host->logger),
         .unwatched = SUPERVISOR_DISPATCHER,
-        .symbols = loader_symbols(host->configuration.loader),
+        .name = name_function,
+        .context = loader_symbols(host->configuration.loader),
     };
     int status = turn_watch_create(&setup, &host->turn_watch);
 

@@ -35,9 +35,9 @@ struct loader;
  */
 int loader_create(const char *program, struct loader **out_loader);
 /*
- * Before the first load: opens the files themselves and not copies of them, without a trial, so that
- * debuggers and profilers find them. A file may not be overwritten while it is open, and a file with
- * other content is refused (WEIR_ENOTALLOWED) for as long as its former content is open.
+ * Before the first load: opens the files themselves and not copies of them, without a trial, so
+ * that debuggers and profilers find them. A file may not be overwritten while it is open. A file
+ * with other content is refused (WEIR_ENOTALLOWED) for as long as its former content is open.
  */
 void loader_open_in_place(struct loader *loader);
 /*

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "host/log/line.h"
-#include "host/plugin/symbols.h"
 #include "host/run/crash_watch.h"
 
 #define NS_PER_MS 1000000u
@@ -155,7 +154,7 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
 
 /* `function` or `library+0x1234`, which addr2line takes. A frame is the address after a call, which
  * may be behind the end of the function. */
-static void add_frame(struct line *line, struct symbols *symbols, const void *frame)
+static void add_frame(struct line *line, const struct turn_watch_setup *setup, const void *frame)
 {
     char name[WORD_SIZE];
     Dl_info info;
@@ -167,7 +166,8 @@ static void add_frame(struct line *line, struct symbols *symbols, const void *fr
     }
     file = strrchr(info.dli_fname, '/');
     file = file ? file + 1 : info.dli_fname;
-    if (symbols_find(symbols, info.dli_fbase, (const char *)frame - 1, name, sizeof name))
+    if (setup->name &&
+        setup->name(setup->context, info.dli_fbase, (const char *)frame - 1, name, sizeof name))
         line_format(line, "%s", name);
     else if (info.dli_sname)
         line_format(line, "%s", info.dli_sname);
@@ -176,8 +176,8 @@ static void add_frame(struct line *line, struct symbols *symbols, const void *fr
                     (size_t)((const char *)frame - (const char *)info.dli_fbase));
 }
 
-static void describe_stack(const struct probe *probe, struct symbols *symbols, char *text,
-                           size_t size)
+static void describe_stack(const struct probe *probe, const struct turn_watch_setup *setup,
+                           char *text, size_t size)
 {
     struct line line;
 
@@ -185,7 +185,7 @@ static void describe_stack(const struct probe *probe, struct symbols *symbols, c
     for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_LOGGED; i++) {
         if (i > FRAMES_OURS)
             line_text(&line, " < ");
-        add_frame(&line, symbols, probe->frames[i]);
+        add_frame(&line, setup, probe->frames[i]);
     }
 }
 
@@ -202,7 +202,7 @@ static void log_probe(const struct turn_watch *watch, const struct probe *probe)
 {
     char stack[STACK_SIZE];
 
-    describe_stack(probe, watch->setup.symbols, stack, sizeof stack);
+    describe_stack(probe, &watch->setup, stack, sizeof stack);
     log_event(watch->setup.sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
               weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
               weir_str("plugin", probe->plugin), weir_uint("generation", probe->generation),

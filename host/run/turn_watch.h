@@ -11,17 +11,21 @@
 #ifndef HOST_RUN_TURN_WATCH_H
 #define HOST_RUN_TURN_WATCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/log.h"
 
 struct runtime;
-struct symbols;
 struct turn_watch;
 
 struct turn_watch_setup {
     struct runtime *runtime; /* borrowed until turn_watch_destroy, as are the others */
     const struct log_sink *sink;
-    const char *unwatched;   /* the name of a dispatcher that is not watched; NULL = all are */
-    struct symbols *symbols; /* name the functions of plugins; may be NULL */
+    const char *unwatched; /* the name of a dispatcher that is not watched; NULL = all are */
+    /* Copies the name of a function of a plugin, as symbols_find does; NULL: none is known. */
+    bool (*name)(void *context, const void *base, const void *address, char *out, size_t size);
+    void *context; /* of `name` */
 };
 
 /* Installs the handler. WEIR_ENOMEM, WEIR_EINVALID. */

@@ -5,7 +5,7 @@ Method: runs each block ```console of README.md, plugins/*/README.md and example
         in a line for any text. The log is not shown, and not compared. The test of an example with
         a plugin of its own names its README; it is left out otherwise.
 
-With --session all blocks of the file are one session in an empty folder, for a Weir that is installed.
+With --session all blocks of the page are one session, for a Weir that is installed.
 
     transcripts.py WEIR PLUGINS TREE [README | --session PAGE]
 """

@@ -5,8 +5,8 @@
 # Method: each row changes the mailbox of a pool to a new number, in the way of some tool, and waits
 #         for the log to show that number. At the end there must have been as many reloads as
 #         rows. Between changes of one step each, which no load can make two of, what the watch saw
-#         is counted exactly. Then `weir run --watch`, which also sees a plugin that was built again:
-#         another version of it is moved over its file, and written into it.
+#         is counted exactly. Then `weir run --watch`, which also sees a plugin that was built
+#         again: another version of it is moved over its file, and written into it.
 #
 #     watch.sh WEIR PLUGINS TEST_PLUGINS
 set -uo pipefail

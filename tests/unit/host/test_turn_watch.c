@@ -74,6 +74,8 @@ static int introduce_and_wait(struct weir_self *self, struct probe *probe,
 
 static void begin(struct fixture *f, const char *unwatched)
 {
+    struct turn_watch_setup setup = { .unwatched = unwatched };
+
     memset(f, 0, sizeof *f);
     f->probe = probe_create();
     f->probe->act = introduce_and_wait;
@@ -81,10 +83,9 @@ static void begin(struct fixture *f, const char *unwatched)
     rig_init(&f->rig, 2, 1);
     f->pool = rig_workers(&f->rig, f->probe, "images", 1, 8);
     f->sink = (struct log_sink){ .write = catch_line, .context = &f->caught };
-    CU_ASSERT_EQUAL_FATAL(
-        turn_watch_create(&(struct turn_watch_setup){ f->rig.runtime, &f->sink, unwatched, NULL },
-                          &f->watch),
-        0);
+    setup.sink = &f->sink;
+    setup.runtime = f->rig.runtime;
+    CU_ASSERT_EQUAL_FATAL(turn_watch_create(&setup, &f->watch), 0);
     turn_watch_set_limit(f->watch, LIMIT_MS);
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 1 }), 0);
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
