@@ -198,9 +198,8 @@ def spool(folder):
 def web(folder):
     address = folder.path("listen.sock")
     host = folder.start("web", WEB_LISTEN=f"unix:{address}")
-    until(lambda: os.path.exists(address))
     client = socket.socket(socket.AF_UNIX)
-    client.connect(address)
+    until(lambda: client.connect_ex(address) == 0)
     client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
                    b"Connection: close\r\n\r\nhello")
     answer = b""

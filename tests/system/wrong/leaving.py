@@ -35,7 +35,8 @@ def leave(behaviour):
                                      behaviour=behaviour))
         host = subprocess.run([WEIR, "run", file], capture_output=True, check=False, text=True,
                               env={**os.environ, "WEIR_PLUGIN_TMP": copies})
-        found = [line for line in host.stderr.splitlines() if line.startswith("weir: ")]
+        found = [line for line in host.stderr.splitlines()
+                 if line.endswith('effect="the host ends with 70"')]
         left = os.listdir(copies) + [name for name in os.listdir(folder) if name == "control"]
         if host.returncode == EX_SOFTWARE and len(found) == 1 and not left and \
                 f"behaviour={behaviour} worker=" in found[0] and \
