@@ -69,18 +69,27 @@ static bool has_place(const struct server *server)
     return server->connection_count - server->guest_count < server->settings->connections;
 }
 
+static void set_guest(struct connection *connection, bool is_guest)
+{
+    detach(connection);
+    connection->is_guest = is_guest;
+    append(connection, list_of(connection, connection->phase));
+}
+
 bool connection_take_place(struct connection *connection)
 {
     struct server *server = connection->server;
+    struct connection *other = NULL;
 
     if (!connection->is_guest)
         return true;
-    if (!has_place(server) && !places_give_up_for_request(server))
+    if (has_place(server))
+        server->guest_count--;
+    else if ((other = places_find_silent(server)))
+        set_guest(other, true);
+    else
         return false;
-    connection->is_guest = false;
-    server->guest_count--;
-    detach(connection);
-    append(connection, list_of(connection, connection->phase));
+    set_guest(connection, false);
     return true;
 }
 

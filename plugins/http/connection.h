@@ -11,7 +11,8 @@
  * destroy the answer.
  *
  * A connection beyond the places is a guest. It gets one answer: that of the health path, or 503.
- * It takes a place when one has become free before its request is read.
+ * When the head of its request is there, it takes a place that is free, or changes places with a
+ * connection that says nothing.
  *
  * Sockets are in an edge-triggered set. `is_readable` says that the socket may have bytes, until a
  * read shows that it has none.
@@ -46,7 +47,7 @@ struct receipt {
 };
 
 /* What the set reports always. */
-#define CONNECTION_EVENTS (EPOLLIN | EPOLLRDHUP | EPOLLET)
+#define CONNECTION_EVENTS (EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET)
 
 struct connection {
     struct connection *previous, *next;
@@ -62,6 +63,7 @@ struct connection {
     enum connection_phase phase;
     bool is_readable;
     bool has_input;      /* seen in the socket, though not reported by the set yet */
+    bool has_urgent;     /* a byte has come out of band, at which reads end */
     bool hangs_up;       /* the set has reported the end of the input */
     bool has_left;       /* nobody waits for more bytes of ours */
     bool closes;         /* behind the present answer */
@@ -75,8 +77,8 @@ struct connection {
 /* Takes the socket. */
 void connection_begin(struct server *server, int descriptor, const struct sockaddr *peer);
 
-/* A guest whose request is there takes a place, if there is one, or another connection can give up
- * its own. True: it has a place. */
+/* A guest whose request is there takes a place: a free one, or that of a silent connection, which
+ * becomes a guest. True: it has one. */
 bool connection_take_place(struct connection *connection);
 
 /* Enters a phase and sets its deadline. */

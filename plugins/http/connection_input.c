@@ -16,6 +16,13 @@ void connection_free_receipt(struct connection *connection)
     connection->receipt = NULL;
 }
 
+/* A short read has emptied the socket, unless it ended at an urgent byte, or is one of TLS. The end
+ * of the input is no byte: it takes one more read. */
+static bool is_emptied_by_short_read(const struct connection *connection)
+{
+    return !connection->session && !connection->has_urgent && !connection->hangs_up;
+}
+
 ssize_t connection_get(struct connection *connection, char *bytes, size_t size)
 {
     bool wants_write = false;
@@ -26,8 +33,7 @@ ssize_t connection_get(struct connection *connection, char *bytes, size_t size)
         connection_watch_output(connection, true);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         connection->has_left = true;
-    /* Without TLS, a short read has emptied the socket; the end is reported by the set. */
-    if (got <= 0 || (!connection->session && (size_t)got < size && !connection->hangs_up))
+    if (got <= 0 || (is_emptied_by_short_read(connection) && (size_t)got < size))
         connection->is_readable = got < 0 && errno == EINTR;
     return got;
 }

@@ -119,6 +119,8 @@ void connection_ready(struct connection *connection, uint32_t events)
         return;
     connection->is_readable = true;
     connection->has_input = false;
+    if (events & EPOLLPRI)
+        connection->has_urgent = true;
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         connection->hangs_up = true;
     if (connection->phase != CONNECTION_ANSWERING)

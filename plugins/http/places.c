@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #define FRESH_MS 1000u       /* its request, or the next flight of TLS, may be on its way */
-#define FRESH_SHORT_MS 100u  /* against a request that is there; without TLS, and for guests */
+#define FRESH_GUEST_MS 100u  /* a guest without TLS sends its request at once */
 #define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
 
 void connection_expire(struct server *server)
@@ -47,31 +47,39 @@ static bool end_oldest(struct server *server, enum server_list list, uint64_t fr
     return false;
 }
 
-static bool give_up(struct server *server, uint64_t fresh_ms)
-{
-    return end_oldest(server, SERVER_LINGERING, FRESH_LINGER_MS) ||
-           end_oldest(server, SERVER_SERVED, 0) || end_oldest(server, SERVER_NEW, fresh_ms) ||
-           end_oldest(server, SERVER_RECEIVING, fresh_ms);
-}
-
-static uint64_t short_time(const struct server *server)
-{
-    return server->tls ? FRESH_MS : FRESH_SHORT_MS;
-}
-
 bool places_give_up(struct server *server)
 {
-    return give_up(server, FRESH_MS);
-}
-
-bool places_give_up_for_request(struct server *server)
-{
-    return give_up(server, short_time(server));
+    return end_oldest(server, SERVER_LINGERING, FRESH_LINGER_MS) ||
+           end_oldest(server, SERVER_SERVED, 0) || end_oldest(server, SERVER_NEW, FRESH_MS) ||
+           end_oldest(server, SERVER_RECEIVING, FRESH_MS);
 }
 
 bool places_give_up_guest(struct server *server)
 {
-    return end_oldest(server, SERVER_GUESTS, short_time(server));
+    return end_oldest(server, SERVER_GUESTS, server->tls ? FRESH_MS : FRESH_GUEST_MS);
+}
+
+static struct connection *find_silent(struct server *server, enum server_list list)
+{
+    for (struct connection *c = server->lists[list].first; c; c = c->next) {
+        if (c->exchange)
+            continue;
+        c->has_input = c->has_input || has_bytes(c);
+        if (!c->has_input)
+            return c;
+    }
+    return NULL;
+}
+
+struct connection *places_find_silent(struct server *server)
+{
+    static const enum server_list order[] = { SERVER_LINGERING, SERVER_SERVED, SERVER_NEW,
+                                              SERVER_RECEIVING };
+    struct connection *found = NULL;
+
+    for (size_t i = 0; i < sizeof order / sizeof order[0] && !found; i++)
+        found = find_silent(server, order[i]);
+    return found;
 }
 
 void connection_shorten(struct server *server, uint64_t grace_ms)

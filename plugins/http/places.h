@@ -14,11 +14,12 @@ void connection_expire(struct server *server);
  * has bytes in its socket. False: there is none. */
 bool places_give_up(struct server *server);
 
-/* The same for a guest whose request is there: the others have less time to send theirs. */
-bool places_give_up_for_request(struct server *server);
-
 /* The same for a guest: ends the oldest one. */
 bool places_give_up_guest(struct server *server);
+
+/* The connection that has the least right to its place: in the same order, of any age, without bytes
+ * in its socket or the head of a request. NULL: all have requests. */
+struct connection *places_find_silent(struct server *server);
 
 /* Leaves idle connections and half requests `grace_ms` more. */
 void connection_shorten(struct server *server, uint64_t grace_ms);

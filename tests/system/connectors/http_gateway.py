@@ -455,6 +455,34 @@ def test_a_thousand_slow_clients():
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_urgent_bytes_stall_nobody():
+    """A read ends at the mark of an urgent byte, though more lies behind it. The host is stopped
+    until all is in its socket."""
+    request = b"POST /echo HTTP/1.1\r\nHost: weir\r\nContent-Length: 10\r\n\r\n0123456789"
+    port = free_port(socket.AF_INET, "127.0.0.1")
+    with serving(listen=f"127.0.0.1:{port}", mailbox=4) as web:
+        for at in range(1, len(request), 3):
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                for _ in range(2):
+                    web.host.process.send_signal(signal.SIGSTOP)
+                    os.waitid(os.P_PID, web.host.process.pid, os.WSTOPPED)
+                    client.sendall(request[:at])
+                    client.send(b"!", socket.MSG_OOB)
+                    client.sendall(request[at:])
+                    web.host.process.send_signal(signal.SIGCONT)
+                    client.settimeout(10)   # it would be 30 s
+                    answer = b""
+                    with contextlib.suppress(TimeoutError):
+                        while not answer.endswith(b"\r\n\r\n0123456789"):
+                            piece = client.recv(4096)
+                            if not piece:
+                                break
+                            answer += piece
+                    check(answer.startswith(b"HTTP/1.1 200 "), f"at {at}: {answer[:60]}")
+                    if not answer:
+                        return
+
+
 def test_two_servers_at_one_address():
     with serving() as web:
         with open(web.host.file, encoding="utf-8") as stream:

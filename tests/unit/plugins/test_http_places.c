@@ -114,7 +114,7 @@ static void test_guest_takes_a_place_that_is_free(void)
     site_finish(kit);
 }
 
-/* Half a request has no right to its place. */
+/* A whole request takes the place of half a one, which then is beyond the places. */
 static void test_half_request_gives_up_its_place(void)
 {
     struct weir_kit *kit = site_serve("connections: 1");
@@ -122,14 +122,47 @@ static void test_half_request_gives_up_its_place(void)
 
     while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
         site_run(kit);
-    weir_kit_advance(kit, 100);
+    site_run(kit);
     other = site_client(GET);
-    while (weir_kit_sent_count(kit) == 0) {
-        site_run(kit);
-        weir_kit_advance(kit, 1);
-    }
-    CU_ASSERT_STRING_EQUAL(site_answer(kit, half), "");
+    (void)site_sent(kit, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "guests=1\n"));
+    CU_ASSERT_EQUAL(send(half, "Host: a\r\n\r\n", 11, 0), 11);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, half), "HTTP/1.1 503 "));
     site_answer_and_keep(kit, other, 1);
+    (void)close(other);
+    site_finish(kit);
+}
+
+/* The headers of a request are there: its body may take its time. */
+static void test_body_on_its_way_keeps_its_place(void)
+{
+    struct weir_kit *kit = site_serve("connections: 1");
+    int half = site_client("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+    int other;
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        site_run(kit);
+    site_run(kit);
+    other = site_client(GET);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, other), "HTTP/1.1 503 "));
+    CU_ASSERT_EQUAL(send(half, "cde", 3, 0), 3);
+    site_answer_and_keep(kit, half, 1);
+    (void)close(half);
+    site_finish(kit);
+}
+
+/* Half a request has no right to its place for longer than a second, when others wait. */
+static void test_old_half_request_ends_for_others(void)
+{
+    struct weir_kit *kit = site_serve("connections: 1");
+    int half = site_client("POST /p HTTP/1.1\r\n"), other;
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "connections=1\n"))
+        site_run(kit);
+    site_run(kit);
+    weir_kit_advance(kit, 1000);
+    other = site_client("");
+    CU_ASSERT_STRING_EQUAL(site_answer(kit, half), "");
     (void)close(other);
     site_finish(kit);
 }
@@ -215,6 +248,8 @@ int main(void)
         { "half place", test_half_request_gives_up_its_place },
         { "beyond", test_clients_beyond_the_places_are_answered },
         { "guest", test_guest_takes_a_place_that_is_free },
+        { "old half", test_old_half_request_ends_for_others },
+        { "body place", test_body_on_its_way_keeps_its_place },
         { "half end", test_half_request_does_not_hold_up_the_end },
         CU_TEST_INFO_NULL,
     };
