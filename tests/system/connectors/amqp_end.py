@@ -73,14 +73,15 @@ def test_end_waits_for_no_server(server):
 
 POSITION = """
 sources:
-  lines: {{use: files.tail, to: {first}, args: {{paths: ["{work}/a.log"], position: "{work}/position",
-                                                poll: 20ms}}}}
+  lines: {{use: files.tail, to: {first},
+          args: {{paths: ["{work}/a.log"], position: "{work}/position", poll: 20ms}}}}
 pools:
   near: {{use: relay.pass, size: 1, outputs: {{out: far}}}}
   far: {{use: {far}}}
 """
 PUBLISH = """amqp.publish, size: 2, mailbox: 50,
-        args: {{servers: ["amqp://127.0.0.1:{port}"], queue: q, must_connect: false, timeout: 1s}}"""
+        args: {{servers: ["amqp://127.0.0.1:{port}"], queue: q, must_connect: false,
+               timeout: 1s}}"""
 LINES = [f"line {number}" for number in range(80)]
 
 
