@@ -23,20 +23,20 @@ struct weir_blob {
  * A blob of `size` zero bytes, with one hold, which the caller owns. NULL: memory is out or
  * `host.memory` is reached. A blob counts once against `host.memory` until it is freed.
  */
-static inline struct weir_blob *weir_blob_new(struct weir_self *self, size_t size)
+WEIR_INLINE struct weir_blob *weir_blob_new(struct weir_self *self, size_t size)
 {
     return self->host->blob_new(self, size);
 }
 
 /* Adds a hold. Any thread that owns a hold. */
-static inline void weir_blob_hold(struct weir_blob *blob)
+WEIR_INLINE void weir_blob_hold(struct weir_blob *blob)
 {
     blob->hold(blob);
 }
 
 /* Releases a hold. The release of the last hold frees the blob. Any thread, also the plugin's
  * own. */
-static inline void weir_blob_release(struct weir_blob *blob)
+WEIR_INLINE void weir_blob_release(struct weir_blob *blob)
 {
     blob->release(blob);
 }
@@ -46,17 +46,17 @@ static inline void weir_blob_release(struct weir_blob *blob)
  * caller keeps its hold. NULL: memory is out. Copies of the message, as those of an event, share
  * the blob.
  */
-static inline struct weir_message *weir_message_with_blob(struct weir_self *self,
-                                                          const struct weir_tag *tag,
-                                                          struct weir_blob *blob)
+WEIR_INLINE struct weir_message *weir_message_with_blob(struct weir_self *self,
+                                                        const struct weir_tag *tag,
+                                                        struct weir_blob *blob)
 {
     return self->host->message_with_blob(self, tag, blob);
 }
 
 /* The blob of a message, borrowed as long as the message. NULL: the message has no blob. Add a hold
  * to use the blob longer than the message, or to send it again. */
-static inline struct weir_blob *weir_message_blob(struct weir_self *self,
-                                                  const struct weir_message *message)
+WEIR_INLINE struct weir_blob *weir_message_blob(struct weir_self *self,
+                                                const struct weir_message *message)
 {
     return self->host->message_blob(self, message);
 }

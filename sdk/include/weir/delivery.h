@@ -62,8 +62,8 @@ struct weir_undelivered {
  * An origin that is asked to end stays open until all its messages are settled. WEIR_EINVALID: the
  * behaviour has no `settled`, or the message has joined another origin. WEIR_ENOMEM.
  */
-static inline int weir_set_origin(struct weir_self *self, struct weir_message *message,
-                                  uint64_t token)
+WEIR_INLINE int weir_set_origin(struct weir_self *self, struct weir_message *message,
+                                uint64_t token)
 {
     return self->host->set_origin(self, message, token);
 }
@@ -74,8 +74,8 @@ static inline int weir_set_origin(struct weir_self *self, struct weir_message *m
  * must not be settled before. If `with` has no origin, nothing happens. WEIR_EINVALID: the message
  * has an origin, or `with` is not in hand. WEIR_ENOMEM.
  */
-static inline int weir_join(struct weir_self *self, struct weir_message *message,
-                            const struct weir_message *with)
+WEIR_INLINE int weir_join(struct weir_self *self, struct weir_message *message,
+                          const struct weir_message *with)
 {
     return self->host->join(self, message, (struct weir_message *)(uintptr_t)with);
 }
@@ -85,7 +85,7 @@ static inline int weir_join(struct weir_self *self, struct weir_message *message
  * to the origin of the message in hand, as with a line for a log. WEIR_EINVALID: the message has an
  * origin.
  */
-static inline int weir_detach(struct weir_self *self, struct weir_message *message)
+WEIR_INLINE int weir_detach(struct weir_self *self, struct weir_message *message)
 {
     return self->host->detach(self, message);
 }
@@ -99,8 +99,8 @@ static inline int weir_detach(struct weir_self *self, struct weir_message *messa
  * A pool with `round_robin` gives a chain to one worker, which accepts as many messages as it has
  * room for. A pool with another route gets the messages one after the other until it refuses one.
  */
-static inline int weir_send_chain(struct weir_self *self, weir_pid to,
-                                  struct weir_message *const *messages, uint32_t count)
+WEIR_INLINE int weir_send_chain(struct weir_self *self, weir_pid to,
+                                struct weir_message *const *messages, uint32_t count)
 {
     return self->host->send_chain(self, to, messages, count);
 }
@@ -112,7 +112,7 @@ static inline int weir_send_chain(struct weir_self *self, weir_pid to,
  * stash has 256 messages. WEIR_EINVALID: the message is not in hand, or is not of the normal lane.
  * WEIR_ENOMEM.
  */
-static inline int weir_stash(struct weir_self *self, const struct weir_message *message)
+WEIR_INLINE int weir_stash(struct weir_self *self, const struct weir_message *message)
 {
     return self->host->stash(self, (struct weir_message *)(uintptr_t)message);
 }
@@ -121,7 +121,7 @@ static inline int weir_stash(struct weir_self *self, const struct weir_message *
  * Delivers the first `count` stashed messages again, in their order, before all other messages of
  * the normal lane. UINT32_MAX: all of them. Returns their number.
  */
-static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
+WEIR_INLINE uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 {
     return self->host->unstash(self, count);
 }
@@ -131,7 +131,7 @@ static inline uint32_t weir_unstash(struct weir_self *self, uint32_t count)
  * weir_is_wanted is false for another reason. UINT64_MAX: the request has no time-out, or the
  * message is not a request. Borrows a message in hand or a kept message.
  */
-static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
+WEIR_INLINE uint64_t weir_time_left(struct weir_self *self, const struct weir_message *message)
 {
     return self->host->time_left(self, message);
 }
@@ -139,7 +139,7 @@ static inline uint64_t weir_time_left(struct weir_self *self, const struct weir_
 /* False when the result is not used any more: the requester has stopped waiting, the group of the
  * message was cancelled, or the worker must stop now. A handler with much to do can ask from time
  * to time. Borrows a message in hand or a kept message. */
-static inline bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)
+WEIR_INLINE bool weir_is_wanted(struct weir_self *self, const struct weir_message *message)
 {
     return weir_time_left(self, message) > 0;
 }
@@ -150,7 +150,7 @@ static inline bool weir_is_wanted(struct weir_self *self, const struct weir_mess
  * of this actor. WEIR_EINVALID: `to` is empty or longer than 127 bytes. WEIR_ENOMEM. An error
  * changes nothing.
  */
-static inline int weir_rename(struct weir_self *self, const char *from, const char *to)
+WEIR_INLINE int weir_rename(struct weir_self *self, const char *from, const char *to)
 {
     return self->host->rename(self, from, to);
 }

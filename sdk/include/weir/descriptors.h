@@ -23,7 +23,7 @@
  * do with what there is, or return WEIR_POSTPONE. A smaller share than before is never refused.
  * WEIR_ENOMEM: likewise.
  */
-static inline int weir_set_descriptors(struct weir_self *self, uint32_t count)
+WEIR_INLINE int weir_set_descriptors(struct weir_self *self, uint32_t count)
 {
     return self->host->set_descriptors(self, count);
 }

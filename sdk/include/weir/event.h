@@ -17,7 +17,7 @@
  * and after the last subscriber has left. WEIR_EEXISTS: the event has an owner. WEIR_EINVALID: the
  * name is empty, or longer than 127 bytes. WEIR_ENOMEM.
  */
-static inline int weir_event(struct weir_self *self, const char *name, uint64_t *out_event)
+WEIR_INLINE int weir_event(struct weir_self *self, const char *name, uint64_t *out_event)
 {
     return self->host->event(self, name, out_event);
 }
@@ -29,14 +29,14 @@ static inline int weir_event(struct weir_self *self, const char *name, uint64_t 
  * the incarnation is subscribed already. WEIR_EINVALID: the name is empty, or longer than 127
  * bytes. WEIR_ENOMEM.
  */
-static inline int weir_subscribe(struct weir_self *self, const char *name)
+WEIR_INLINE int weir_subscribe(struct weir_self *self, const char *name)
 {
     return self->host->subscribe(self, name);
 }
 
 /* Ends the subscription. Events that are in the mailbox stay there. WEIR_EUNKNOWN: this incarnation
  * is not subscribed. WEIR_EINVALID: the name is empty, or longer than 127 bytes. */
-static inline int weir_unsubscribe(struct weir_self *self, const char *name)
+WEIR_INLINE int weir_unsubscribe(struct weir_self *self, const char *name)
 {
     return self->host->unsubscribe(self, name);
 }
@@ -47,8 +47,8 @@ static inline int weir_unsubscribe(struct weir_self *self, const char *name)
  * number of those that had no room or were not open. Either pointer may be NULL. WEIR_EUNKNOWN: the
  * event has no owner. WEIR_EINVALID: the message has an origin.
  */
-static inline int weir_publish(struct weir_self *self, uint64_t event, struct weir_message *message,
-                               uint32_t *out_taken, uint32_t *out_refused)
+WEIR_INLINE int weir_publish(struct weir_self *self, uint64_t event, struct weir_message *message,
+                             uint32_t *out_taken, uint32_t *out_refused)
 {
     return self->host->publish(self, event, message, out_taken, out_refused);
 }

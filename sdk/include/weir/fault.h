@@ -20,6 +20,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "inline.h"
+
 enum weir_fault {
     WEIR_FAULT_OTHER = 0,    /* about the object of the call, or no error */
     WEIR_FAULT_SHORTAGE = 1, /* descriptors, memory, processes: other work will give some back */
@@ -33,7 +35,7 @@ enum weir_fault {
  * EAGAIN is that of a call that makes something, such as a process or a thread. A read or a write
  * that has EAGAIN since it would block is no fault: wait for the descriptor (weir/watch.h).
  */
-static inline enum weir_fault weir_fault_of(int error)
+WEIR_INLINE enum weir_fault weir_fault_of(int error)
 {
     switch (error) {
     case EMFILE:
@@ -53,7 +55,7 @@ static inline enum weir_fault weir_fault_of(int error)
 }
 
 /* True for SHORTAGE and FULL: what lacks something can be done later, and is innocent. */
-static inline bool weir_is_short(int error)
+WEIR_INLINE bool weir_is_short(int error)
 {
     enum weir_fault fault = weir_fault_of(error);
 

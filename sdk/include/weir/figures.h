@@ -111,9 +111,9 @@ WEIR_API int weir_runtime_dead_letters_sized(struct weir_runtime *runtime, weir_
  * elements of `out`, which may be NULL when `max` is 0. `out_count` is the number of kept dead
  * letters. A nested pool keeps its own dead letters. WEIR_EUNKNOWN, WEIR_ENOMEM.
  */
-static inline int weir_runtime_dead_letters(struct weir_runtime *runtime, weir_pid pid,
-                                            struct weir_dead_letter *out, uint32_t max,
-                                            uint32_t *out_count)
+WEIR_INLINE int weir_runtime_dead_letters(struct weir_runtime *runtime, weir_pid pid,
+                                          struct weir_dead_letter *out, uint32_t max,
+                                          uint32_t *out_count)
 {
     return weir_runtime_dead_letters_sized(runtime, pid, out, sizeof *out, max, out_count);
 }

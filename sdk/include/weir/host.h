@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "inline.h"
 #include "message.h"
 #include "option.h"
 #include "pool.h"
@@ -242,15 +243,15 @@ struct weir_host {
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
  * the same pointer. Borrows the name: 1 to 128 bytes. NULL: the name is empty or too long, or
  * memory is out. Call it in `open` and keep the tag. */
-static inline const struct weir_tag *weir_tag(struct weir_self *self, const char *name)
+WEIR_INLINE const struct weir_tag *weir_tag(struct weir_self *self, const char *name)
 {
     return self->host->tag(self, name);
 }
 
 /* A new message with `size` bytes of zeroed payload. Returns owned. NULL: memory is out or
  * `host.memory` is reached; try again later. Set `key` for a pool that routes by hash. */
-static inline struct weir_message *weir_message_new(struct weir_self *self,
-                                                    const struct weir_tag *tag, size_t size)
+WEIR_INLINE struct weir_message *weir_message_new(struct weir_self *self,
+                                                  const struct weir_tag *tag, size_t size)
 {
     return self->host->message_new(self, tag, size);
 }
@@ -259,15 +260,15 @@ static inline struct weir_message *weir_message_new(struct weir_self *self,
  * rest is cut off. The dead letter of the message has the label behind its detail, and so have the
  * dead letters of messages without a label that join its origin. The receiver does not see the
  * label. Borrows the label. Since 1.1. */
-static inline struct weir_message *weir_message_new_labelled(struct weir_self *self,
-                                                             const struct weir_tag *tag,
-                                                             size_t size, const char *label)
+WEIR_INLINE struct weir_message *weir_message_new_labelled(struct weir_self *self,
+                                                           const struct weir_tag *tag, size_t size,
+                                                           const char *label)
 {
     return self->host->message_labelled(self, tag, size, label);
 }
 
 /* Frees a message that was made and not sent. Takes the message. NULL is allowed. */
-static inline void weir_message_free(struct weir_self *self, struct weir_message *message)
+WEIR_INLINE void weir_message_free(struct weir_self *self, struct weir_message *message)
 {
     self->host->message_free(self, message);
 }
@@ -282,15 +283,15 @@ static inline void weir_message_free(struct weir_self *self, struct weir_message
  * WEIR_ECLOSED: the receiver drains. WEIR_EINVALID: the message has no key and the pool routes by
  * hash, the payload is larger than `mailbox_bytes`, or the caller does not own the message.
  */
-static inline int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
+WEIR_INLINE int weir_send(struct weir_self *self, weir_pid to, struct weir_message *message)
 {
     return self->host->send(self, to, WEIR_NORMAL, message);
 }
 
 /* As weir_send, in a lane. Messages in high and urgent reach a pool's manager, never its
  * workers. */
-static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                                 struct weir_message *message)
+WEIR_INLINE int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                               struct weir_message *message)
 {
     return self->host->send(self, to, lane, message);
 }
@@ -298,7 +299,7 @@ static inline int weir_send_lane(struct weir_self *self, weir_pid to, enum weir_
 /* Looks up the PID of a registered name or of a pool's path (`images/fast`). WEIR_EUNKNOWN: no such
  * name. A new pool of a file is found when the whole file is in force, so not yet in the `open` of
  * the other new pools: look it up when you need it. */
-static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
+WEIR_INLINE int weir_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
     return self->host->lookup(self, name, out_pid);
 }
@@ -316,7 +317,7 @@ static inline int weir_lookup(struct weir_self *self, const char *name, weir_pid
  * If the YAML file does not bind the output, the call returns 0, and the message is freed and
  * counted (`unbound` in `weir status POOL`). WEIR_EINVALID: no such output.
  */
-static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
+WEIR_INLINE int weir_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     return self->host->emit(self, output, message);
 }
@@ -327,7 +328,7 @@ static inline int weir_emit(struct weir_self *self, uint32_t output, struct weir
  * pass the output: `when_full` and `rate` of the output do not apply. WEIR_EUNKNOWN: the output is
  * not bound. WEIR_EINVALID: no such output. Since 1.1.
  */
-static inline int weir_target(struct weir_self *self, uint32_t output, weir_pid *out_pid)
+WEIR_INLINE int weir_target(struct weir_self *self, uint32_t output, weir_pid *out_pid)
 {
     return self->host->target(self, output, out_pid);
 }
@@ -340,24 +341,24 @@ static inline int weir_target(struct weir_self *self, uint32_t output, weir_pid 
  * of weir_send; WEIR_EINVALID also for a message with an origin; WEIR_ENOMEM. `out_reference` may
  * be NULL.
  */
-static inline int weir_request(struct weir_self *self, weir_pid to, struct weir_message *message,
-                               uint64_t timeout_ms, weir_then *then, void *context,
-                               uint64_t *out_reference)
+WEIR_INLINE int weir_request(struct weir_self *self, weir_pid to, struct weir_message *message,
+                             uint64_t timeout_ms, weir_then *then, void *context,
+                             uint64_t *out_reference)
 {
     return self->host->request(self, to, WEIR_NORMAL, message, timeout_ms, then, context,
                                out_reference);
 }
 
 /* As weir_request, in a lane. */
-static inline int weir_request_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                                    struct weir_message *message, uint64_t timeout_ms,
-                                    weir_then *then, void *context, uint64_t *out_reference)
+WEIR_INLINE int weir_request_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                                  struct weir_message *message, uint64_t timeout_ms,
+                                  weir_then *then, void *context, uint64_t *out_reference)
 {
     return self->host->request(self, to, lane, message, timeout_ms, then, context, out_reference);
 }
 
 /* Cancels a request: `then` gets WEIR_ECANCELLED. WEIR_EUNKNOWN: the request has ended already. */
-static inline int weir_cancel(struct weir_self *self, uint64_t reference)
+WEIR_INLINE int weir_cancel(struct weir_self *self, uint64_t reference)
 {
     return self->host->cancel(self, reference);
 }
@@ -367,8 +368,8 @@ static inline int weir_cancel(struct weir_self *self, uint64_t reference)
  * reply has an origin. WEIR_ENOTALLOWED: the request has a reply already. WEIR_ETIMEOUT: the
  * request's time-out is over. WEIR_ECANCELLED: the requester cancelled the request or failed.
  * WEIR_ETERMINATED: the requester has ended. */
-static inline int weir_reply(struct weir_self *self, const struct weir_message *request,
-                             struct weir_message *reply)
+WEIR_INLINE int weir_reply(struct weir_self *self, const struct weir_message *request,
+                           struct weir_message *reply)
 {
     return self->host->reply(self, (struct weir_message *)(uintptr_t)request, reply);
 }
@@ -377,15 +378,15 @@ static inline int weir_reply(struct weir_self *self, const struct weir_message *
  * longer has the message: return WEIR_DONE and do not access the message. Otherwise the message
  * stays in hand. WEIR_EINVALID also for any other message and for WEIR_EXIT and WEIR_DOWN; other
  * statuses as weir_send. */
-static inline int weir_forward(struct weir_self *self, weir_pid to,
-                               const struct weir_message *message)
+WEIR_INLINE int weir_forward(struct weir_self *self, weir_pid to,
+                             const struct weir_message *message)
 {
     return self->host->forward(self, to, WEIR_NORMAL, (struct weir_message *)(uintptr_t)message);
 }
 
 /* As weir_forward, in a lane. */
-static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
-                                    const struct weir_message *message)
+WEIR_INLINE int weir_forward_lane(struct weir_self *self, weir_pid to, enum weir_lane lane,
+                                  const struct weir_message *message)
 {
     return self->host->forward(self, to, lane, (struct weir_message *)(uintptr_t)message);
 }
@@ -394,7 +395,7 @@ static inline int weir_forward_lane(struct weir_self *self, weir_pid to, enum we
  * incarnation ends after the present callback, as when `handle` returns WEIR_FAIL. WEIR_EINVALID:
  * the verdict is WEIR_KEEP, WEIR_STOP or none, or the message is not kept; the host logs this
  * mistake. */
-static inline int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
+WEIR_INLINE int weir_settle(struct weir_self *self, const struct weir_message *kept, int verdict)
 {
     return self->host->settle(self, (struct weir_message *)(uintptr_t)kept, verdict);
 }
@@ -409,14 +410,14 @@ static inline int weir_settle(struct weir_self *self, const struct weir_message 
  * get the messages. WEIR_EINVALID: `count` is more than `in_hand`. WEIR_ENOTALLOWED: the actor is a
  * source. WEIR_ENOMEM.
  */
-static inline int weir_set_demand(struct weir_self *self, uint32_t count)
+WEIR_INLINE int weir_set_demand(struct weir_self *self, uint32_t count)
 {
     return self->host->set_demand(self, count);
 }
 
 /* Sets how many milliseconds WEIR_RETRY or WEIR_POSTPONE waits, up to UINT32_MAX. Call it before
  * `handle` returns or before weir_settle. Without this call in `handle` the delay is 0. */
-static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
+WEIR_INLINE void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     self->host->retry_after(self, delay_ms);
 }
@@ -424,7 +425,7 @@ static inline void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 /* Sets the reason of WEIR_REJECT, WEIR_FAIL, WEIR_STOP or a failed `open`. The text is formatted as
  * by printf and cut to 47 bytes, at a whole character of UTF-8. */
 WEIR_PRINTF(2, 3)
-static inline void weir_reason(struct weir_self *self, const char *format, ...)
+WEIR_INLINE void weir_reason(struct weir_self *self, const char *format, ...)
 {
     char text[48];
     va_list arguments;
@@ -439,32 +440,32 @@ static inline void weir_reason(struct weir_self *self, const char *format, ...)
  * registered in `open` is reserved at once; a look-up finds it after `open` has succeeded. Borrows
  * the name. WEIR_EEXISTS: the name is in use. WEIR_EINVALID: the name is empty or too long.
  * WEIR_ENOMEM. */
-static inline int weir_name(struct weir_self *self, const char *name)
+WEIR_INLINE int weir_name(struct weir_self *self, const char *name)
 {
     return self->host->name(self, name);
 }
 
 /* The PID of this actor. */
-static inline weir_pid weir_pid_of(struct weir_self *self)
+WEIR_INLINE weir_pid weir_pid_of(struct weir_self *self)
 {
     return self->host->pid(self);
 }
 
 /* The path of this actor, such as `images/small#3`. Borrowed until `close` returns. */
-static inline const char *weir_path(struct weir_self *self)
+WEIR_INLINE const char *weir_path(struct weir_self *self)
 {
     return self->host->path(self);
 }
 
 /* The number of this worker in its pool: the lowest number that was not in use when the worker was
  * added. 0 for a source. */
-static inline uint32_t weir_index(struct weir_self *self)
+WEIR_INLINE uint32_t weir_index(struct weir_self *self)
 {
     return self->host->index(self);
 }
 
 /* The PID of the pool of this worker, or of the pool that this manager manages; 0 for a source. */
-static inline weir_pid weir_pool(struct weir_self *self)
+WEIR_INLINE weir_pid weir_pool(struct weir_self *self)
 {
     return self->host->pool(self);
 }
@@ -477,8 +478,8 @@ static inline weir_pid weir_pool(struct weir_self *self)
  * fall; it is no progress, and an actor that has ended has none. The host adds up the figures of
  * all workers of a pool for each unit, and shows them in `weir status` and the metrics. Borrows the
  * unit. An actor may report up to 16 units; further units are ignored. */
-static inline void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
-                                 uint64_t total)
+WEIR_INLINE void weir_progress(struct weir_self *self, const char *unit, uint64_t done,
+                               uint64_t total)
 {
     self->host->progress(self, unit, done, total);
 }
@@ -488,7 +489,7 @@ static inline void weir_progress(struct weir_self *self, const char *unit, uint6
  * shows `several`. A unit has texts or numbers, not both. Borrows the unit and the text, 1 to 512
  * bytes each; others are ignored. The host keeps each different text until it ends, so report few.
  * Since 1.1. */
-static inline void weir_progress_text(struct weir_self *self, const char *unit, const char *text)
+WEIR_INLINE void weir_progress_text(struct weir_self *self, const char *unit, const char *text)
 {
     self->host->progress_text(self, unit, text);
 }
@@ -496,7 +497,7 @@ static inline void weir_progress_text(struct weir_self *self, const char *unit, 
 /* Sets the status with which `weir run` exits: 0 to 63, or 74 (EX_IOERR), when something could not
  * be written that the next start needs. Other values are ignored. The largest status of all actors
  * is used. */
-static inline void weir_exit_status(struct weir_self *self, int status)
+WEIR_INLINE void weir_exit_status(struct weir_self *self, int status)
 {
     self->host->exit_status(self, status);
 }
@@ -505,7 +506,7 @@ static inline void weir_exit_status(struct weir_self *self, int status)
  * Borrows the text. The call never waits for the reader of the output. While too much text waits
  * for the reader, this actor gets no new message, as when an output has no room. So a callback that
  * prints much should return from time to time. */
-static inline void weir_print(struct weir_self *self, const char *text, size_t size)
+WEIR_INLINE void weir_print(struct weir_self *self, const char *text, size_t size)
 {
     self->host->print(self, text, size);
 }

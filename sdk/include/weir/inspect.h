@@ -29,7 +29,7 @@ struct weir_inspection {
 
 /* For `inspect`: true when the item is requested. Call it before computing a value that costs
  * time. */
-static inline bool weir_inspect_wants(const struct weir_inspection *out, const char *item)
+WEIR_INLINE bool weir_inspect_wants(const struct weir_inspection *out, const char *item)
 {
     return out->wants(out, item);
 }
@@ -39,8 +39,8 @@ static inline bool weir_inspect_wants(const struct weir_inspection *out, const c
  * drops an item that is not requested, and an item whose name it or the behaviour has added before.
  */
 WEIR_PRINTF(3, 4)
-static inline void weir_inspect_add(struct weir_inspection *out, const char *item,
-                                    const char *format, ...)
+WEIR_INLINE void weir_inspect_add(struct weir_inspection *out, const char *item, const char *format,
+                                  ...)
 {
     char text[WEIR_INSPECT_VALUE_MAX + 1];
     va_list arguments;
@@ -63,9 +63,9 @@ static inline void weir_inspect_add(struct weir_inspection *out, const char *ite
  * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such actor, or it has ended. WEIR_EINVALID: too many items,
  * or `then` is NULL. WEIR_ENOMEM.
  */
-static inline int weir_inspect(struct weir_self *self, weir_pid other, const char *const *items,
-                               uint64_t timeout_ms, weir_then *then, void *context,
-                               uint64_t *out_reference)
+WEIR_INLINE int weir_inspect(struct weir_self *self, weir_pid other, const char *const *items,
+                             uint64_t timeout_ms, weir_then *then, void *context,
+                             uint64_t *out_reference)
 {
     return self->host->inspect(self, other, items, timeout_ms, then, context, out_reference);
 }
@@ -76,8 +76,8 @@ static inline int weir_inspect(struct weir_self *self, weir_pid other, const cha
  * Reads the next item; false after the last one. Set `*position` to 0 before the first call. Name
  * and value are borrowed from the answer.
  */
-static inline bool weir_inspected_next(const struct weir_message *answer, size_t *position,
-                                       const char **out_item, const char **out_value)
+WEIR_INLINE bool weir_inspected_next(const struct weir_message *answer, size_t *position,
+                                     const char **out_item, const char **out_value)
 {
     const char *item = (const char *)answer->data + *position;
     const char *end = (const char *)answer->data + answer->size;
@@ -96,7 +96,7 @@ static inline bool weir_inspected_next(const struct weir_message *answer, size_t
 }
 
 /* The value of an item, borrowed from the answer. NULL: the answer does not have the item. */
-static inline const char *weir_inspected(const struct weir_message *answer, const char *item)
+WEIR_INLINE const char *weir_inspected(const struct weir_message *answer, const char *item)
 {
     const char *name, *value;
     size_t position = 0;

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "inline.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,8 +21,8 @@ extern "C" {
 
 /* Writes NAME:LINE, and returns where it begins in `out`. Of a name that is too long it takes the
  * end, behind "..."; a character in UTF-8 is not cut. Borrows the name. */
-static inline const char *weir_label_of_line(char out[WEIR_LABEL_SIZE], const char *name,
-                                             uint64_t line)
+WEIR_INLINE const char *weir_label_of_line(char out[WEIR_LABEL_SIZE], const char *name,
+                                           uint64_t line)
 {
     char *label = out + WEIR_LABEL_SIZE - 1;
     size_t size = strlen(name), room;

@@ -25,31 +25,31 @@
  * detail of the reply is the reason why the last worker did not open, if no other one has since.
  * Otherwise as weir_request. weir_cancel gives the wait up. Since 1.1.
  */
-static inline int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,
-                            weir_then *then, void *context, uint64_t *out_reference)
+WEIR_INLINE int weir_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms,
+                          weir_then *then, void *context, uint64_t *out_reference)
 {
     return self->host->take(self, pool, timeout_ms, then, context, out_reference);
 }
 
 /* The lease in the answer to weir_take; NULL: there is none, see reply->status. Borrowed until the
  * continuation returns. */
-static inline const struct weir_lease *weir_lease_of(const struct weir_reply *reply)
+WEIR_INLINE const struct weir_lease *weir_lease_of(const struct weir_reply *reply)
 {
     return reply->message ? (const struct weir_lease *)reply->message->data : NULL;
 }
 
 /* As weir_send to the leased worker. WEIR_ENOTALLOWED: the lease is over. WEIR_EINVALID: the
  * message has an origin. Since 1.1. */
-static inline int weir_lease_send(struct weir_self *self, const struct weir_lease *lease,
-                                  struct weir_message *message)
+WEIR_INLINE int weir_lease_send(struct weir_self *self, const struct weir_lease *lease,
+                                struct weir_message *message)
 {
     return self->host->lease_send(self, lease, message);
 }
 
 /* As weir_request to the leased worker; statuses as weir_lease_send. Since 1.1. */
-static inline int weir_lease_request(struct weir_self *self, const struct weir_lease *lease,
-                                     struct weir_message *message, uint64_t timeout_ms,
-                                     weir_then *then, void *context, uint64_t *out_reference)
+WEIR_INLINE int weir_lease_request(struct weir_self *self, const struct weir_lease *lease,
+                                   struct weir_message *message, uint64_t timeout_ms,
+                                   weir_then *then, void *context, uint64_t *out_reference)
 {
     return self->host->lease_request(self, lease, message, timeout_ms, then, context,
                                      out_reference);
@@ -62,13 +62,13 @@ static inline int weir_lease_request(struct weir_self *self, const struct weir_l
  * lease is over already. WEIR_ENOTALLOWED: another actor holds it. WEIR_EINVALID: another `how`.
  * Does not need memory. Since 1.1.
  */
-static inline int weir_return(struct weir_self *self, const struct weir_lease *lease, int how)
+WEIR_INLINE int weir_return(struct weir_self *self, const struct weir_lease *lease, int how)
 {
     return self->host->lease_return(self, lease, how);
 }
 
 /* The time-out of the lease begins again, now. Statuses as weir_return. Since 1.1. */
-static inline int weir_lease_renew(struct weir_self *self, const struct weir_lease *lease)
+WEIR_INLINE int weir_lease_renew(struct weir_self *self, const struct weir_lease *lease)
 {
     return self->host->lease_renew(self, lease);
 }

@@ -49,10 +49,9 @@ WEIR_API int weir_runtime_lease_request(struct weir_runtime *runtime,
                                         uint64_t *out_reference);
 
 /* As weir_runtime_ask to the leased worker. */
-static inline int weir_runtime_lease_ask(struct weir_runtime *runtime,
-                                         const struct weir_lease *lease,
-                                         struct weir_message *message, uint64_t timeout_ms,
-                                         struct weir_answer *out)
+WEIR_INLINE int weir_runtime_lease_ask(struct weir_runtime *runtime, const struct weir_lease *lease,
+                                       struct weir_message *message, uint64_t timeout_ms,
+                                       struct weir_answer *out)
 {
     uint64_t reference;
     int status = weir_runtime_lease_request(runtime, lease, message, timeout_ms, &reference);

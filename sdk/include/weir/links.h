@@ -11,33 +11,33 @@
 /* Links this actor and `other`: when one of them ends, the other one ends too, unless it traps
  * exits. The reasons WEIR_END_NORMAL and WEIR_END_REPLACED do not end the other one.
  * WEIR_ENOMEM. */
-static inline int weir_link(struct weir_self *self, weir_pid other)
+WEIR_INLINE int weir_link(struct weir_self *self, weir_pid other)
 {
     return self->host->link(self, other);
 }
 
 /* Removes a link. 0 also when there is no link. WEIR_ENOMEM. */
-static inline int weir_unlink(struct weir_self *self, weir_pid other)
+WEIR_INLINE int weir_unlink(struct weir_self *self, weir_pid other)
 {
     return self->host->unlink(self, other);
 }
 
 /* Monitors `other`: this actor gets one WEIR_DOWN message when the incarnation of `other` ends, or
  * at once if it has ended. `out_monitor` may be NULL. WEIR_ENOMEM. */
-static inline int weir_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
+WEIR_INLINE int weir_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     return self->host->monitor(self, other, out_monitor);
 }
 
 /* Removes a monitor. WEIR_EUNKNOWN: there is no such monitor, or its WEIR_DOWN has arrived. */
-static inline int weir_demonitor(struct weir_self *self, uint64_t monitor)
+WEIR_INLINE int weir_demonitor(struct weir_self *self, uint64_t monitor)
 {
     return self->host->demonitor(self, monitor);
 }
 
 /* Turns the trapping of exits on or off. While it is on, the end of a linked actor arrives as a
  * WEIR_EXIT message and does not end this actor. Returns 0. */
-static inline int weir_trap_exits(struct weir_self *self, bool on)
+WEIR_INLINE int weir_trap_exits(struct weir_self *self, bool on)
 {
     return self->host->trap_exits(self, on);
 }
@@ -46,7 +46,7 @@ static inline int weir_trap_exits(struct weir_self *self, bool on)
  * incarnation opens in its place. A pool closes and drains; with WEIR_END_KILL it ends after the
  * messages in hand, and waiting messages become dead letters. WEIR_EUNKNOWN, WEIR_ETERMINATED: no
  * such actor, or it has ended. */
-static inline int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
+WEIR_INLINE int weir_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {
     return self->host->exit(self, other, reason);
 }

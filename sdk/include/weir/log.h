@@ -9,7 +9,7 @@
 #include "host.h"
 
 /* A text field of a log line. Borrows key and value until weir_log returns. */
-static inline struct weir_field weir_str(const char *key, const char *value)
+WEIR_INLINE struct weir_field weir_str(const char *key, const char *value)
 {
     struct weir_field field;
 
@@ -21,7 +21,7 @@ static inline struct weir_field weir_str(const char *key, const char *value)
 }
 
 /* A signed number as a field of a log line. Borrows the key until weir_log returns. */
-static inline struct weir_field weir_int(const char *key, int64_t value)
+WEIR_INLINE struct weir_field weir_int(const char *key, int64_t value)
 {
     struct weir_field field;
 
@@ -33,7 +33,7 @@ static inline struct weir_field weir_int(const char *key, int64_t value)
 }
 
 /* An unsigned number as a field of a log line. Borrows the key until weir_log returns. */
-static inline struct weir_field weir_uint(const char *key, uint64_t value)
+WEIR_INLINE struct weir_field weir_uint(const char *key, uint64_t value)
 {
     struct weir_field field;
 
@@ -45,7 +45,7 @@ static inline struct weir_field weir_uint(const char *key, uint64_t value)
 }
 
 /* A real number as a field of a log line. Borrows the key until weir_log returns. */
-static inline struct weir_field weir_real(const char *key, double value)
+WEIR_INLINE struct weir_field weir_real(const char *key, double value)
 {
     struct weir_field field;
 
@@ -65,8 +65,8 @@ static inline struct weir_field weir_real(const char *key, double value)
 #define weir_log(self, level, ...) weir_log_fields(self, level, __VA_ARGS__, weir_str(NULL, NULL))
 
 /* Called by weir_log. The last field has a NULL key. */
-static inline void weir_log_fields(struct weir_self *self, enum weir_log_level level,
-                                   const char *event, ...)
+WEIR_INLINE void weir_log_fields(struct weir_self *self, enum weir_log_level level,
+                                 const char *event, ...)
 {
     struct weir_field fields[9];
     va_list arguments;

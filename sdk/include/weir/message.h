@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inline.h"
+
 /* Address of an actor. Never reused for another actor in one run. 0 is no actor. */
 typedef uint64_t weir_pid;
 
@@ -85,7 +87,7 @@ struct weir_message {
  * A key for `route: hash` from `size` bytes (FNV-1a, 64 bits). Never 0. Equal bytes give equal keys
  * in every version of Weir.
  */
-static inline uint64_t weir_key(const void *bytes, size_t size)
+WEIR_INLINE uint64_t weir_key(const void *bytes, size_t size)
 {
     const unsigned char *p = (const unsigned char *)bytes;
     uint64_t hash = 14695981039346656037u;

@@ -83,9 +83,9 @@ WEIR_API int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t referenc
  * Sends a request and waits for the answer. Always takes the message: a refused message is freed.
  * Returns the statuses of weir_runtime_request and weir_runtime_await.
  */
-static inline int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
-                                   struct weir_message *message, uint64_t timeout_ms,
-                                   struct weir_answer *out)
+WEIR_INLINE int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
+                                 struct weir_message *message, uint64_t timeout_ms,
+                                 struct weir_answer *out)
 {
     uint64_t reference;
     int status = weir_runtime_request(runtime, to, WEIR_NORMAL, message, timeout_ms, &reference);

@@ -292,8 +292,8 @@ struct weir_plugin {
 /* For `check`: reports that an option is wrong, with a reason formatted as by printf and cut to 255
  * bytes. `option` is its name; NULL means all options together. Borrows all arguments. */
 WEIR_PRINTF(3, 4)
-static inline void weir_report_error(struct weir_report *report, const char *option,
-                                     const char *format, ...)
+WEIR_INLINE void weir_report_error(struct weir_report *report, const char *option,
+                                   const char *format, ...)
 {
     char text[256];
     va_list arguments;

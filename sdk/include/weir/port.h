@@ -99,20 +99,20 @@ struct weir_port {
 
 /* The port of this incarnation. Call it inside a callback. Returns owned: a reference. NULL: memory
  * is out. */
-static inline struct weir_port *weir_port(struct weir_self *self)
+WEIR_INLINE struct weir_port *weir_port(struct weir_self *self)
 {
     return self->host->port(self);
 }
 
 /* Adds a reference and returns the port. Each reference needs a weir_port_unref. */
-static inline struct weir_port *weir_port_ref(struct weir_port *port)
+WEIR_INLINE struct weir_port *weir_port_ref(struct weir_port *port)
 {
     port->calls->ref(port);
     return port;
 }
 
 /* Drops a reference; NULL is allowed. */
-static inline void weir_port_unref(struct weir_port *port)
+WEIR_INLINE void weir_port_unref(struct weir_port *port)
 {
     if (port)
         port->calls->unref(port);
@@ -120,22 +120,22 @@ static inline void weir_port_unref(struct weir_port *port)
 
 /* As weir_lookup, at any time: also finds pools that were added after `open`. WEIR_EUNKNOWN.
  * WEIR_ENOMEM. */
-static inline int weir_port_lookup(struct weir_port *port, const char *name, weir_pid *out_pid)
+WEIR_INLINE int weir_port_lookup(struct weir_port *port, const char *name, weir_pid *out_pid)
 {
     return port->calls->lookup(port, name, out_pid);
 }
 
 /* As weir_message_new, without the cap of `host.memory`. NULL also when the incarnation has
  * ended. */
-static inline struct weir_message *weir_port_message_new(struct weir_port *port,
-                                                         const struct weir_tag *tag, size_t size)
+WEIR_INLINE struct weir_message *weir_port_message_new(struct weir_port *port,
+                                                       const struct weir_tag *tag, size_t size)
 {
     return port->calls->message_new(port, tag, size);
 }
 
 /* Frees a message that was not sent, or an answer. Takes the message, also after the incarnation
  * has ended. A message that has joined an origin leaves it. NULL is allowed. */
-static inline void weir_port_message_free(struct weir_port *port, struct weir_message *message)
+WEIR_INLINE void weir_port_message_free(struct weir_port *port, struct weir_message *message)
 {
     port->calls->message_free(port, message);
 }
@@ -144,14 +144,14 @@ static inline void weir_port_message_free(struct weir_port *port, struct weir_me
  * Sends a message from the actor; `to` = 0 is the actor itself. Takes the message on 0. Statuses as
  * weir_send. WEIR_ECLOSED also when the incarnation has ended.
  */
-static inline int weir_port_send(struct weir_port *port, weir_pid to, struct weir_message *message)
+WEIR_INLINE int weir_port_send(struct weir_port *port, weir_pid to, struct weir_message *message)
 {
     return port->calls->send(port, to, WEIR_NORMAL, message);
 }
 
 /* As weir_port_send, in a lane. */
-static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum weir_lane lane,
-                                      struct weir_message *message)
+WEIR_INLINE int weir_port_send_lane(struct weir_port *port, weir_pid to, enum weir_lane lane,
+                                    struct weir_message *message)
 {
     return port->calls->send(port, to, lane, message);
 }
@@ -164,9 +164,8 @@ static inline int weir_port_send_lane(struct weir_port *port, weir_pid to, enum 
  * WEIR_ENOREPLY, ... WEIR_EDEADLK: the thread belongs to the runtime's dispatchers. WEIR_EINVALID:
  * out->size is too small.
  */
-static inline int weir_port_request(struct weir_port *port, weir_pid to,
-                                    struct weir_message *message, uint64_t timeout_ms,
-                                    struct weir_answer *out)
+WEIR_INLINE int weir_port_request(struct weir_port *port, weir_pid to, struct weir_message *message,
+                                  uint64_t timeout_ms, struct weir_answer *out)
 {
     return port->calls->request(port, to, WEIR_NORMAL, message, timeout_ms, out);
 }
@@ -175,8 +174,8 @@ static inline int weir_port_request(struct weir_port *port, weir_pid to,
  * Replies to a kept request; the actor sends the reply in its next turn. Takes the reply on 0. The
  * reply is freed when the request has a reply already, is no longer kept, or was cancelled.
  */
-static inline int weir_port_reply(struct weir_port *port, const struct weir_message *kept,
-                                  struct weir_message *reply)
+WEIR_INLINE int weir_port_reply(struct weir_port *port, const struct weir_message *kept,
+                                struct weir_message *reply)
 {
     return port->calls->reply(port, kept, reply);
 }
@@ -188,8 +187,8 @@ static inline int weir_port_reply(struct weir_port *port, const struct weir_mess
  * delay of WEIR_RETRY and WEIR_POSTPONE. `reason` is copied, up to 47 bytes, and may be NULL.
  * WEIR_EINVALID: another verdict. WEIR_ENOMEM.
  */
-static inline int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
-                                   int verdict, uint64_t retry_after_ms, const char *reason)
+WEIR_INLINE int weir_port_settle(struct weir_port *port, const struct weir_message *kept,
+                                 int verdict, uint64_t retry_after_ms, const char *reason)
 {
     return port->calls->settle(port, kept, verdict, retry_after_ms, reason);
 }

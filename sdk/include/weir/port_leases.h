@@ -24,8 +24,8 @@
  * `close` runs, and ends with WEIR_ECLOSED and without a lease then. Otherwise as weir_take:
  * WEIR_ETIMEOUT, WEIR_EFULL, WEIR_EUNSUPPORTED, WEIR_EUNKNOWN, WEIR_EDEADLK, WEIR_ENOMEM.
  */
-static inline int weir_port_take(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
-                                 struct weir_lease *out)
+WEIR_INLINE int weir_port_take(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
+                               struct weir_lease *out)
 {
     return port->calls->take(port, pool, timeout_ms, out);
 }
@@ -35,39 +35,39 @@ static inline int weir_port_take(struct weir_port *port, weir_pid pool, uint64_t
  * has the lease (weir_answer_lease). weir_port_cancel gives the take up, and returns a lease that
  * was given before.
  */
-static inline int weir_port_take_begin(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
-                                       uint64_t *out_reference)
+WEIR_INLINE int weir_port_take_begin(struct weir_port *port, weir_pid pool, uint64_t timeout_ms,
+                                     uint64_t *out_reference)
 {
     return port->calls->take_begin(port, pool, timeout_ms, out_reference);
 }
 
 /* The lease in an answer; NULL: it has none. Borrowed until the message of the answer is freed. */
-static inline const struct weir_lease *weir_answer_lease(const struct weir_answer *answer)
+WEIR_INLINE const struct weir_lease *weir_answer_lease(const struct weir_answer *answer)
 {
     return answer->message ? (const struct weir_lease *)answer->message->data : NULL;
 }
 
 /* As weir_port_send to the leased worker. Takes the message on 0. WEIR_ENOTALLOWED: the lease is
  * over. */
-static inline int weir_port_lease_send(struct weir_port *port, const struct weir_lease *lease,
-                                       struct weir_message *message)
+WEIR_INLINE int weir_port_lease_send(struct weir_port *port, const struct weir_lease *lease,
+                                     struct weir_message *message)
 {
     return port->calls->lease_send(port, lease, message);
 }
 
 /* As weir_port_begin to the leased worker. WEIR_ENOTALLOWED: the lease is over. */
-static inline int weir_port_lease_begin(struct weir_port *port, const struct weir_lease *lease,
-                                        struct weir_message *message, uint64_t timeout_ms,
-                                        uint64_t *out_reference)
+WEIR_INLINE int weir_port_lease_begin(struct weir_port *port, const struct weir_lease *lease,
+                                      struct weir_message *message, uint64_t timeout_ms,
+                                      uint64_t *out_reference)
 {
     return port->calls->lease_begin(port, lease, message, timeout_ms, out_reference);
 }
 
 /* As weir_port_request to the leased worker: takes the message, and waits for the answer.
  * WEIR_ENOTALLOWED: the lease is over. */
-static inline int weir_port_lease_request(struct weir_port *port, const struct weir_lease *lease,
-                                          struct weir_message *message, uint64_t timeout_ms,
-                                          struct weir_answer *out)
+WEIR_INLINE int weir_port_lease_request(struct weir_port *port, const struct weir_lease *lease,
+                                        struct weir_message *message, uint64_t timeout_ms,
+                                        struct weir_answer *out)
 {
     uint64_t reference;
     int status = weir_port_lease_begin(port, lease, message, timeout_ms, &reference);
@@ -83,13 +83,13 @@ static inline int weir_port_lease_request(struct weir_port *port, const struct w
 }
 
 /* As weir_return. */
-static inline int weir_port_return(struct weir_port *port, const struct weir_lease *lease, int how)
+WEIR_INLINE int weir_port_return(struct weir_port *port, const struct weir_lease *lease, int how)
 {
     return port->calls->lease_return(port, lease, how);
 }
 
 /* As weir_lease_renew. */
-static inline int weir_port_lease_renew(struct weir_port *port, const struct weir_lease *lease)
+WEIR_INLINE int weir_port_lease_renew(struct weir_port *port, const struct weir_lease *lease)
 {
     return port->calls->lease_renew(port, lease);
 }

@@ -16,22 +16,22 @@
  * PID is not a pool's, or the pool's members are pools. WEIR_ECLOSED: the pool is closing.
  * WEIR_EUNKNOWN, WEIR_ETERMINATED: no such pool, or it has ended. WEIR_ENOMEM.
  */
-static inline int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
-                                   struct weir_resized *out)
+WEIR_INLINE int weir_pool_resize(struct weir_self *self, weir_pid pool, uint32_t target,
+                                 struct weir_resized *out)
 {
     return self->host->pool_resize(self, pool, target, out);
 }
 
 /* As weir_pool_resize: raises the target by `count`. WEIR_EINVALID also if `count` is negative. */
-static inline int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
-                                struct weir_resized *out)
+WEIR_INLINE int weir_pool_add(struct weir_self *self, weir_pid pool, int32_t count,
+                              struct weir_resized *out)
 {
     return count < 0 ? WEIR_EINVALID : self->host->pool_add(self, pool, count, out);
 }
 
 /* As weir_pool_resize: lowers the target by `count`. A target below 0 is outside the bounds. */
-static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
-                                   struct weir_resized *out)
+WEIR_INLINE int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32_t count,
+                                 struct weir_resized *out)
 {
     return count > INT32_MAX ? WEIR_EINVALID
                              : self->host->pool_add(self, pool, -(int32_t)count, out);
@@ -40,13 +40,13 @@ static inline int weir_pool_remove(struct weir_self *self, weir_pid pool, uint32
 /* Pauses a pool: from the return on, the pool refuses every message with WEIR_EFULL. Its workers
  * finish the messages that they have accepted. 0 also when the pool is paused already.
  * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_pause(struct weir_self *self, weir_pid pool)
+WEIR_INLINE int weir_pool_pause(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, true);
 }
 
 /* Ends the pause and wakes senders that wait for room. 0 also when the pool is not paused. */
-static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
+WEIR_INLINE int weir_pool_resume(struct weir_self *self, weir_pid pool)
 {
     return self->host->pool_pause(self, pool, false);
 }
@@ -54,8 +54,8 @@ static inline int weir_pool_resume(struct weir_self *self, weir_pid pool)
 /* Lists a pool's members, including leaving ones. Fills up to `max` elements of `out`, which may be
  * NULL when `max` is 0. `out_count` is the number of all members, even if it is larger than `max`.
  * WEIR_EINVALID: not a pool. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
-                                    uint32_t max, uint32_t *out_count)
+WEIR_INLINE int weir_pool_members(struct weir_self *self, weir_pid pool, struct weir_member *out,
+                                  uint32_t max, uint32_t *out_count)
 {
     return self->host->pool_members(self, pool, out, sizeof *out, max, out_count);
 }
@@ -64,21 +64,20 @@ static inline int weir_pool_members(struct weir_self *self, weir_pid pool, struc
  * workers that were made up to this epoch have opened or failed to open; it has the result of these
  * opens. WEIR_EINVALID: the pool has not reached this epoch, or the PID is not a pool's.
  * WEIR_ECLOSED: the pool is closing. WEIR_EUNKNOWN, WEIR_ETERMINATED, WEIR_ENOMEM. */
-static inline int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
+WEIR_INLINE int weir_pool_tell(struct weir_self *self, weir_pid pool, uint64_t epoch)
 {
     return self->host->pool_tell(self, pool, epoch);
 }
 
 /* The target number of workers of this worker's or manager's pool; 0 for a source. */
-static inline uint32_t weir_pool_size(struct weir_self *self)
+WEIR_INLINE uint32_t weir_pool_size(struct weir_self *self)
 {
     return self->host->pool_size(self);
 }
 
 /* Reads a pool's figures. Set out->size to sizeof *out first. Never blocks. WEIR_EINVALID:
  * out->size is too small, or the PID is not a pool's. WEIR_EUNKNOWN, WEIR_ETERMINATED. */
-static inline int weir_pool_stats(struct weir_self *self, weir_pid pool,
-                                  struct weir_pool_stats *out)
+WEIR_INLINE int weir_pool_stats(struct weir_self *self, weir_pid pool, struct weir_pool_stats *out)
 {
     return self->host->pool_stats(self, pool, out);
 }

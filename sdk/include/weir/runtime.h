@@ -392,8 +392,8 @@ WEIR_API int weir_runtime_members_sized(struct weir_runtime *runtime, weir_pid p
  * NULL when `max` is 0. `out_count` is the number of all members, even if it is larger than `max`.
  * WEIR_EUNKNOWN.
  */
-static inline int weir_runtime_members(struct weir_runtime *runtime, weir_pid pool,
-                                       struct weir_member *out, uint32_t max, uint32_t *out_count)
+WEIR_INLINE int weir_runtime_members(struct weir_runtime *runtime, weir_pid pool,
+                                     struct weir_member *out, uint32_t max, uint32_t *out_count)
 {
     return weir_runtime_members_sized(runtime, pool, out, sizeof *out, max, out_count);
 }

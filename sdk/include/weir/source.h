@@ -25,7 +25,7 @@
  * ends with an error and does not begin again from the start. A source that passes
  * WEIR_POSITION_LOST in `resume` gets the same position again later.
  */
-static inline int weir_leave_position(struct weir_self *self, const void *data, size_t size)
+WEIR_INLINE int weir_leave_position(struct weir_self *self, const void *data, size_t size)
 {
     return self->host->leave_position(self, data, size);
 }

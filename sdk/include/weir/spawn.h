@@ -55,8 +55,8 @@ struct weir_spawn_options {
  * WEIR_EINVALID: the behaviour has no `handle`, or a size is wrong. WEIR_ECLOSED: this incarnation
  * is closing. WEIR_ENOMEM.
  */
-static inline int weir_spawn(struct weir_self *self, const struct weir_spawn_options *options,
-                             weir_pid *out_child)
+WEIR_INLINE int weir_spawn(struct weir_self *self, const struct weir_spawn_options *options,
+                           weir_pid *out_child)
 {
     return self->host->spawn(self, options, out_child);
 }
@@ -65,7 +65,7 @@ static inline int weir_spawn(struct weir_self *self, const struct weir_spawn_opt
  * Makes a child of this incarnation drain: the child accepts no new messages, finishes the accepted
  * ones, and ends. Returns at once. WEIR_EUNKNOWN: no such child, or it has ended.
  */
-static inline int weir_stop(struct weir_self *self, weir_pid child)
+WEIR_INLINE int weir_stop(struct weir_self *self, weir_pid child)
 {
     return self->host->stop(self, child, false);
 }
@@ -76,13 +76,13 @@ static inline int weir_stop(struct weir_self *self, weir_pid child)
  * the child's `close`. To end a child as a failure, use weir_exit with WEIR_END_KILL.
  * WEIR_EUNKNOWN: no such child, or it has ended.
  */
-static inline int weir_stop_now(struct weir_self *self, weir_pid child)
+WEIR_INLINE int weir_stop_now(struct weir_self *self, weir_pid child)
 {
     return self->host->stop(self, child, true);
 }
 
 /* The PID of the parent; 0: this actor is not a child. */
-static inline weir_pid weir_parent(struct weir_self *self)
+WEIR_INLINE weir_pid weir_parent(struct weir_self *self)
 {
     return self->host->parent(self);
 }

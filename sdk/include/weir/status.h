@@ -7,6 +7,8 @@
 #ifndef WEIR_STATUS_H
 #define WEIR_STATUS_H
 
+#include "inline.h"
+
 /* number, name, sentence for people */
 #define WEIR_STATUS_LIST(X)                                                                        \
     X(1, FULL, "no worker has room")                                                               \
@@ -36,7 +38,7 @@ enum weir_status {
 
 /* The name of a status, such as "FULL"; "OK" for 0; "?" for a number that is not a status. Static
  * text. */
-static inline const char *weir_status_name(int status)
+WEIR_INLINE const char *weir_status_name(int status)
 {
     switch (status) {
     case WEIR_OK:
@@ -52,7 +54,7 @@ static inline const char *weir_status_name(int status)
 }
 
 /* A status in words, for people. Static text. */
-static inline const char *weir_status_text(int status)
+WEIR_INLINE const char *weir_status_text(int status)
 {
     switch (status) {
     case WEIR_OK:

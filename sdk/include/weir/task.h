@@ -31,13 +31,13 @@ typedef int weir_task_function(struct weir_task *task, void *argument);
 
 /* False when the result is not used any more: its time-out is over, its group was
  * cancelled, or the pool or the runtime stops now. For a task with much to do. */
-static inline bool weir_task_is_wanted(const struct weir_task *task)
+WEIR_INLINE bool weir_task_is_wanted(const struct weir_task *task)
 {
     return weir_is_wanted(task->self, task->message);
 }
 
 /* The number that the function of a task returned. `answer` is an answer with status 0. */
-static inline int weir_task_result(const struct weir_answer *answer)
+WEIR_INLINE int weir_task_result(const struct weir_answer *answer)
 {
     return *(const int *)answer->message->data;
 }
@@ -52,8 +52,8 @@ struct weir_task_call {
  * The `handle` of a behaviour whose workers run tasks. A message that is no task is rejected. Dead
  * letters of tasks have no payload, because an argument may be gone by then.
  */
-static inline int weir_task_handle(struct weir_self *self, void *state,
-                                   const struct weir_message *message)
+WEIR_INLINE int weir_task_handle(struct weir_self *self, void *state,
+                                 const struct weir_message *message)
 {
     (void)state;
     return self->host->task(self, message);

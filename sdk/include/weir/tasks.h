@@ -153,8 +153,8 @@ WEIR_API int weir_runtime_await_any(struct weir_runtime *runtime, const uint64_t
  * Fills `count` elements of `statuses` and of `out`; initialise each element of `out` with
  * WEIR_ANSWER. Returns 0, or the first status that is not 0.
  */
-static inline int weir_runtime_await_all(struct weir_runtime *runtime, const uint64_t *references,
-                                         uint32_t count, struct weir_answer *out, int *statuses)
+WEIR_INLINE int weir_runtime_await_all(struct weir_runtime *runtime, const uint64_t *references,
+                                       uint32_t count, struct weir_answer *out, int *statuses)
 {
     int status = 0;
 

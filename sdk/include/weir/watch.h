@@ -30,8 +30,8 @@
  * has no poller. WEIR_EINVALID: not a descriptor, no events, or `ready` is NULL. WEIR_EEXISTS: the
  * descriptor has a watch. WEIR_ENOMEM.
  */
-static inline int weir_watch(struct weir_self *self, int descriptor, uint32_t events,
-                             weir_ready *ready, void *context, uint64_t *out_watch)
+WEIR_INLINE int weir_watch(struct weir_self *self, int descriptor, uint32_t events,
+                           weir_ready *ready, void *context, uint64_t *out_watch)
 {
     return self->host->watch(self, descriptor, events, ready, context, out_watch);
 }
@@ -40,7 +40,7 @@ static inline int weir_watch(struct weir_self *self, int descriptor, uint32_t ev
  * Removes a watch: `ready` is no longer called, and the descriptor may be closed. WEIR_EUNKNOWN:
  * `ready` was called, or there is no such watch.
  */
-static inline int weir_unwatch(struct weir_self *self, uint64_t watch)
+WEIR_INLINE int weir_unwatch(struct weir_self *self, uint64_t watch)
 {
     return self->host->unwatch(self, watch);
 }
