@@ -244,6 +244,9 @@ struct weir_actor_options {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* The version of the library that is loaded, such as "0.1.0". A constant. */
+WEIR_API const char *weir_runtime_version(void);
+
 /*
  * Makes a runtime and starts its threads. Borrows the options. Returns owned. WEIR_EINVALID: an
  * option is not valid. WEIR_ENOMEM: memory is out, or a thread could not be started.

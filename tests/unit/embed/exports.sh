@@ -1,5 +1,6 @@
 #!/bin/bash
-# Goal: libweir shows the functions of weir/runtime.h and its parts and nothing else, and asks
+# Goal: libweir shows the functions of weir/runtime.h and weir/plugin.h, the inline ones too, and
+# nothing else, and asks
 # the C library for nothing with which it could write, end the program, or change its signals or
 # environment.
 # Method: nm and readelf on the library; the headers name the functions. promise E2
@@ -14,6 +15,12 @@ fail() {
 
 declared=$(grep -hoE '^WEIR_API .*|^ +weir_runtime_[a-z_]+\(' "${headers[@]}" |
     grep -oE 'weir_runtime_[a-z_]+\(' | tr -d '(' | sort -u)
+# A function begins with its word, perhaps behind an attribute; its name stands before the first
+# parenthesis.
+inline=$(cat "$folder"/*.h | grep -v '^#define' | tr '\n' ' ' |
+    grep -oE '\bWEIR_INLINE [^(;]*\(' | grep -oE '[a-z_]+\($' | tr -d '(' | sort -u)
+(($(wc -l <<<"$inline") > 100)) || fail "few inline functions: $inline"
+declared=$(sort -u <<<"$declared"$'\n'"$inline")
 shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
 [[ -n $declared && $shown == "$declared" ]] ||
     fail "shown, not declared, or the other way: $(diff <(echo "$declared") <(echo "$shown") || :)"
