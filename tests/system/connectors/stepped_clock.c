@@ -3,6 +3,7 @@
  * file that WEIR_TEST_CLOCK names: a test steps the clock when it writes another one. Preloaded.
  */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *out);
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock_id, struct timespec *tp);
 
-static const volatile int64_t none, *step = &none; /* written by another process, in one piece */
+static const _Atomic int64_t none, *step = &none; /* written by another process, in one piece */
 
 __attribute__((constructor)) static void map_step(void)
 {
@@ -28,11 +29,11 @@ __attribute__((constructor)) static void map_step(void)
         step = map;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *out)
+int clock_gettime(clockid_t clock_id, struct timespec *tp)
 {
-    int status = (int)syscall(SYS_clock_gettime, clock, out);
+    int status = (int)syscall(SYS_clock_gettime, clock_id, tp);
 
-    if (status == 0 && clock == CLOCK_REALTIME)
-        out->tv_sec += (time_t)*step;
+    if (status == 0 && clock_id == CLOCK_REALTIME)
+        tp->tv_sec += (time_t)atomic_load_explicit(step, memory_order_relaxed); /* one number */
     return status;
 }
