@@ -4,6 +4,7 @@
 
 #define FRESH_MS 1000u       /* its request, or the next flight of TLS, may be on its way */
 #define FRESH_GUEST_MS 100u  /* a guest without TLS sends its request at once */
+#define FRESH_SERVED_MS 100u /* its next request may be on its way */
 #define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
 
 void connection_expire(struct server *server)
@@ -50,7 +51,8 @@ static bool end_oldest(struct server *server, enum server_list list, uint64_t fr
 bool places_give_up(struct server *server)
 {
     return end_oldest(server, SERVER_LINGERING, FRESH_LINGER_MS) ||
-           end_oldest(server, SERVER_SERVED, 0) || end_oldest(server, SERVER_NEW, FRESH_MS) ||
+           end_oldest(server, SERVER_SERVED, FRESH_SERVED_MS) ||
+           end_oldest(server, SERVER_NEW, FRESH_MS) ||
            end_oldest(server, SERVER_RECEIVING, FRESH_MS);
 }
 

@@ -17,8 +17,8 @@ bool places_give_up(struct server *server);
 /* The same for a guest: ends the oldest one. */
 bool places_give_up_guest(struct server *server);
 
-/* The connection that has the least right to its place: in the same order, of any age, without bytes
- * in its socket or the head of a request. NULL: all have requests. */
+/* The connection that has the least right to its place: in the same order, of any age, without
+ * bytes in its socket or the head of a request. NULL: all have requests. */
 struct connection *places_find_silent(struct server *server);
 
 /* Leaves idle connections and half requests `grace_ms` more. */

@@ -151,6 +151,22 @@ static void test_body_on_its_way_keeps_its_place(void)
     site_finish(kit);
 }
 
+/* A client that was just answered may have sent its next request: it is not closed for another. */
+static void test_client_that_was_served_is_not_closed_at_once(void)
+{
+    struct weir_kit *kit = site_serve("connections: 1");
+    int client = site_client(GET), other;
+
+    site_answer_and_keep(kit, client, 1);
+    other = site_client(GET);
+    (void)site_sent(kit, 2);
+    CU_ASSERT_EQUAL(send(client, GET, strlen(GET), MSG_NOSIGNAL), (ssize_t)strlen(GET));
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 503 "));
+    site_answer_and_keep(kit, other, 2);
+    (void)close(other);
+    site_finish(kit);
+}
+
 /* Half a request has no right to its place for longer than a second, when others wait. */
 static void test_old_half_request_ends_for_others(void)
 {
@@ -250,6 +266,7 @@ int main(void)
         { "guest", test_guest_takes_a_place_that_is_free },
         { "old half", test_old_half_request_ends_for_others },
         { "body place", test_body_on_its_way_keeps_its_place },
+        { "served", test_client_that_was_served_is_not_closed_at_once },
         { "half end", test_half_request_does_not_hold_up_the_end },
         CU_TEST_INFO_NULL,
     };
