@@ -299,7 +299,8 @@ def test_rename_and_reload():
         first = len(host.letters())
         os.rename(host.dead, host.dead + ".1")
         host.process.send_signal(10)  # USR1
-        until(lambda: os.path.exists(host.dead) and len(host.letters()) == 0, "a new file")
+        until(lambda: os.path.exists(host.dead) and os.path.getsize(host.dead) > 0 and
+              len(host.letters()) == 0, "a new file")
         host.append(100, 100)
         until(lambda: host.is_through(200) and host.letters(), "letters in the new one")
         check(len(host.letters(host.dead + ".1")) == first, "the old file")
