@@ -147,6 +147,7 @@ static bool is_idempotent(const struct fetch *fetch)
 /* curl_prereq_callback, before a request is sent. libcurl sends a request again when the server
  * closes a connection that was used before, without an answer; it cannot know whether the server
  * has acted. Then `retry` decides, and counts. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type of the callback */
 static int before_request(void *context, char *address, char *own_address, int port, int own_port)
 {
     struct fetch *fetch = context;
