@@ -22,20 +22,18 @@
 #include "actor/settle.h"
 #include "actor/stash.h"
 #include "actor/watched.h"
+#include "face/turns.h"
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-/* The state of a behaviour without state; read-only. */
-static const max_align_t no_state;
-
 static void *make_state(const struct weir_behaviour *behaviour)
 {
-    return behaviour->state_size ? calloc(1, behaviour->state_size) : (void *)(uintptr_t)&no_state;
+    return behaviour->state_size ? calloc(1, behaviour->state_size) : (void *)NO_STATE_BEGIN;
 }
 
 void incarnation_free_state(struct actor *actor)
 {
-    if (actor->memory != (const void *)&no_state)
+    if (actor->memory != (const void *)NO_STATE_BEGIN)
         free(actor->memory);
     actor->memory = NULL;
 }

@@ -39,6 +39,13 @@ bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t n
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value);
 
+/*
+ * The state of a behaviour whose `state_size` is 0: Linux maps nothing there (vm.mmap_min_addr), so
+ * each use of it is a fault at one of these addresses, which a crash handler recognises.
+ */
+#define NO_STATE_BEGIN ((uintptr_t)0x1000)
+#define NO_STATE_END ((uintptr_t)0x10000)
+
 /* The worker of a turn. Texts are borrowed, on the thread itself, while the turn lasts. */
 struct turn_note {
     const char *path;

@@ -1,4 +1,6 @@
 """The settings of Sphinx for ./dev docs; site.py lays out what it reads."""
+from pathlib import Path
+
 project = "Weir"
 copyright = "2026 Weir authors"
 root_doc = "index"
@@ -11,6 +13,7 @@ highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "sphinx_rtd_theme"
 html_theme_options = {"navigation_depth": 2, "collapse_navigation": True}
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False
 html_show_sphinx = False
 # The same pages from the same tree.

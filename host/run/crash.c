@@ -12,6 +12,7 @@
 #include <weir/status.h>
 
 #include "host/log/line.h"
+#include "weir_core.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
 #define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
@@ -34,17 +35,28 @@ static void write_address(struct line *line, const void *address)
         line_hex(line, (unsigned char)((uintptr_t)address >> (shift - 8)));
 }
 
+/* A signal that a program sends (si_code <= 0) has no address. */
+static bool is_no_state(const siginfo_t *info)
+{
+    const uintptr_t address = (uintptr_t)info->si_addr;
+
+    return info->si_code > 0 && address >= NO_STATE_BEGIN && address < NO_STATE_END;
+}
+
 static void report_signal(int number, const siginfo_t *info)
 {
     char address[32], name[LAST_WORDS_SIGNAL];
     struct line line;
     struct weir_field fields[] = { weir_str("signal", last_words_signal(number, name)),
-                                   weir_str("address", address), weir_str(NULL, NULL) };
+                                   weir_str("address", address), weir_str(NULL, NULL),
+                                   weir_str(NULL, NULL) };
 
     line_init(&line, address, sizeof address);
     write_address(&line, info->si_addr);
     if (number == SIGABRT) /* which is about no address */
         fields[1] = weir_str(NULL, NULL);
+    else if (is_no_state(info))
+        fields[2] = weir_str("hint", "a state of no size is used: see state_size");
     last_words_write("crash", fields, crash.current ? crash.current() : NULL, "the host ends");
 }
 

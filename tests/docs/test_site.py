@@ -109,6 +109,14 @@ class Site(unittest.TestCase):
         self.assertIn("docs/decisions/158-", text)
 
     @unittest.skipUnless(CHROMIUM, "no chromium")
+    def test_the_search_finds_the_guide_before_decisions(self):
+        for words in ("lease", "retry", "dead letter", "position"):
+            text = self.chromium(f"search.html?q={words.replace(' ', '+')}", "--dump-dom").stdout
+            pages = re.findall(r'href="docs/(guide|decisions)/', text.split("found", 1)[1])
+            self.assertIn("guide", pages, words)
+            self.assertEqual(pages, sorted(pages, reverse=True), words)
+
+    @unittest.skipUnless(CHROMIUM, "no chromium")
     def test_pictures_of_the_first_pages(self):
         folder = FOLDER / "pictures"
         folder.mkdir(exist_ok=True)

@@ -4,6 +4,7 @@
  * Method: children that crash, each in its way; their output comes through a pipe.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,6 +14,7 @@
 #include "host/log/logger.h"
 #include "host/run/crash.h"
 #include "suite.h"
+#include "weir_core.h"
 #include <weir/status.h>
 
 static const struct crash_note note = {
@@ -86,6 +88,13 @@ static void fall_by_segv(void)
     raise(SIGSEGV);
 }
 
+static void fall_by_state(void)
+{
+    _Atomic uint64_t *state = (_Atomic uint64_t *)NO_STATE_BEGIN;
+
+    atomic_fetch_add(&state[2], 1);
+}
+
 static void fall_by_abort(void)
 {
     abort();
@@ -110,6 +119,17 @@ static void test_crash_of_a_worker_names_it(void)
                            "worker=3 message=thumb.image/1 label=\"in box:12\" attempt=2 "
                            "effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/* promise B62 */
+static void test_use_of_a_state_without_size_is_named(void)
+{
+    static const char hint[] = "hint=\"a state of no size is used: see state_size\" in=";
+    int status;
+
+    CU_ASSERT_PTR_NOT_NULL(strstr(words_of(note_of_worker, fall_by_state, &status), hint));
+    CU_ASSERT_TRUE(WIFSIGNALED(status));
+    CU_ASSERT_PTR_NULL(strstr(words_of(note_of_worker, fall_by_segv, &status), "hint="));
 }
 
 static void test_crash_of_the_host_says_so(void)
@@ -180,6 +200,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "crash of a worker names it", test_crash_of_a_worker_names_it },
+        { "a state without size", test_use_of_a_state_without_size_is_named },
         { "crash of the host says so", test_crash_of_the_host_says_so },
         { "the last callback is named", test_crash_of_the_host_names_the_last_callback },
         { "the line has the format of the log", test_line_has_the_format_of_the_log },
