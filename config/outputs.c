@@ -81,6 +81,17 @@ static struct settings_output *find_output(const struct settings_pool *pool, con
     return NULL;
 }
 
+/* `: it has "out" and "bad"`; the text of the check. */
+static const char *names_of(const struct binding *binding, const struct settings_pool *pool)
+{
+    const char *text = pool->output_count ? ": it has" : ": it has none";
+
+    for (uint32_t i = 0; i < pool->output_count && text; i++)
+        text = checking_text(binding->checking, "%s%s \"%s\"", text, i ? "," : "",
+                             pool->outputs[i].name);
+    return text ? text : "";
+}
+
 static int unknown_output(const struct binding *binding, const struct config_node *key,
                           const char *path)
 {
@@ -92,8 +103,9 @@ static int unknown_output(const struct binding *binding, const struct config_nod
     for (uint32_t i = 0; i < pool->output_count && !report_is_full(binding->report); i++)
         text_guess_offer(&guess, pool->outputs[i].name);
     best = text_guess_best(&guess);
-    report_add(binding->report, &key->mark, path, "%s has no such output%s%s%s", pool->use.use,
-               best ? ", did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    report_add(binding->report, &key->mark, path, "%s has no such output%s%s%s%s", pool->use.use,
+               best ? ", did you mean \"" : "", best ? best : "", best ? "\"?" : "",
+               best || report_is_full(binding->report) ? "" : names_of(binding, pool));
     return WEIR_EINVALID;
 }
 

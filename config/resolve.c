@@ -18,8 +18,8 @@ static int find_behaviour(struct checking *checking, const struct resolve_place 
     struct catalogue_problem why = { "it is not known" };
     char text[96];
 
-    if (node->kind != CONFIG_SCALAR || node->null || !strchr(node->text, '.')) {
-        report_add(place->report, &node->mark, path, "must be plugin.behaviour, got %s",
+    if (node->kind != CONFIG_SCALAR || node->null) {
+        report_add(place->report, &node->mark, path, "must be PLUGIN.BEHAVIOUR, got %s",
                    config_describe(node, text, sizeof text));
         return WEIR_EINVALID;
     }

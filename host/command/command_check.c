@@ -9,16 +9,17 @@
 struct request {
     const struct invocation *invocation;
     struct configuration configuration;
-    bool plugins; /* the files are plugins */
+    bool plugins;   /* the files are plugins */
+    bool is_strict; /* a warning is a mistake */
 };
 
 static int take(void *context, char letter, const char *argument)
 {
     struct request *request = context;
 
-    (void)letter;
     (void)argument;
-    request->plugins = true;
+    request->plugins |= letter == 'p';
+    request->is_strict |= letter == 's';
     return COMMAND_GO_ON;
 }
 
@@ -42,6 +43,8 @@ static int check_file(struct request *request, const char *file)
     report_init(&report);
     status = configuration_read(&request->configuration, file, NULL, &report, &settings);
     configuration_print(&report, request->invocation->err);
+    if (request->is_strict && status == WEIR_OK && report_warning_count(&report) > 0)
+        status = WEIR_EINVALID;
     if (status == WEIR_OK)
         print_counts(request, file, settings);
     settings_destroy(settings);
@@ -99,6 +102,7 @@ static int run(const struct invocation *invocation)
 
 static const struct command_option options[] = {
     { "plugin", 'p', NULL, "the files are plugins (NAME.so), not configurations" },
+    { "strict", 's', NULL, "a warning is a mistake, too: exit code 78" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -107,6 +111,7 @@ const struct command command_check = {
     .arguments = "FILE...",
     .summary = "print every mistake of a file, without running it",
     .details = "Errors are lines on standard error: FILE:LINE:COLUMN: PATH: REASON.\n"
+               "Warnings are such lines with `warning:`; the host runs such a file.\n"
                "Exit code: 0 no mistakes; 66 a file cannot be opened; 78 a file has mistakes.\n",
     .options = options,
     .run = run,

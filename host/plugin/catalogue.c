@@ -234,6 +234,29 @@ static bool split(const char *use, char *out_plugin, const char **out_behaviour)
     return true;
 }
 
+/* Says what `use` must be; the name of a plugin alone gets the names of its behaviours. */
+static void refuse_use(struct plugin_catalogue *catalogue, const char *use, struct problem *problem)
+{
+    const struct looked_up *looked_up = strlen(use) > DESCRIPTOR_NAME_MAX || strpbrk(use, "./")
+                                            ? NULL
+                                            : look_up(catalogue, use);
+    char names[PROBLEM_SIZE] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; looked_up && looked_up->loaded &&
+                       i < looked_up->loaded->descriptor.behaviour_count && used < sizeof names;
+         i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s %s.%s", i ? "," : "", use,
+                                 looked_up->loaded->descriptor.behaviours[i].name);
+    if (names[0])
+        (void)problem_set(problem, WEIR_EINVALID,
+                          "must be PLUGIN.BEHAVIOUR, got \"%.64s\"; that plugin has%.380s", use,
+                          names);
+    else
+        (void)problem_set(problem, WEIR_EINVALID,
+                          "must be PLUGIN.BEHAVIOUR, such as files.lines, got \"%.64s\"", use);
+}
+
 static const struct catalogue_entry *find_behaviour(struct plugin_catalogue *catalogue,
                                                     const char *use, struct problem *problem)
 {
@@ -245,8 +268,7 @@ static const struct catalogue_entry *find_behaviour(struct plugin_catalogue *cat
 
     (void)problem_set(problem, WEIR_ENOMEM, "out of memory");
     if (!split(use, plugin, &name)) {
-        (void)problem_set(problem, WEIR_EINVALID,
-                          "must be PLUGIN.BEHAVIOUR, such as files.lines, got \"%.64s\"", use);
+        refuse_use(catalogue, use, problem);
         return NULL;
     }
     looked_up = look_up(catalogue, plugin);
