@@ -1,8 +1,7 @@
 /*
  * Goal:   files.tail sends each line of files that grow once, over rotation and truncation, and its
  *         position stays before the first line that is not settled. Shows promise B15.
- * Method: files that the test writes and renames, followed by the source in the test kit. The test
- *         moves the clock by one check after each change, and settles lines as it likes.
+ * Method: files that the test writes and renames; its clock moves by one check after each change.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -408,10 +407,10 @@ static void test_position_that_could_not_be_saved_refuses_to_open(void)
 {
     expect_refusal("no/position", "position no/position: No such file or directory");
     expect_refusal(".", "position .: Is a directory");
-    CU_ASSERT_EQUAL(unlink("..lock"), 0); /* the lock beside it */
+    CU_ASSERT_EQUAL(remove("..lock"), 0);
 }
 
-/* A crash, or a hand, has emptied it: a first start would skip lines, or send all again. */
+/* A first start would skip lines, or send all again. */
 static void test_empty_position_refuses_to_open(void)
 {
     struct fixture f;
