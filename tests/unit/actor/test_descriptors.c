@@ -169,6 +169,8 @@ static void test_shares_of_members_and_of_pools_in_pools(void)
     CU_ASSERT_EQUAL(rig_resize(&rig, pools[0], 1, &resized), 0);
     CU_ASSERT_TRUE(rig_settled(&rig, pools[0]));
     go(&rig, probe, pools, after, sizeof after / sizeof *after);
+    for (unsigned i = 1; i < 3; i++) /* before the pool above them */
+        CU_ASSERT_TRUE(rig_end(&rig, pools[i], NULL));
     CU_ASSERT_TRUE(rig_end(&rig, parent, NULL));
     CU_ASSERT_TRUE(rig_end(&rig, pools[0], NULL));
     CU_ASSERT_EQUAL(descriptors_taken(&rig.runtime->descriptors), 0);
