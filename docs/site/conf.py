@@ -13,7 +13,9 @@ highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "sphinx_rtd_theme"
 html_theme_options = {"navigation_depth": 2, "collapse_navigation": True}
-html_search_scorer = str(Path(__file__).with_name("scorer.js"))
+# Not `html_search_scorer`, which changes a file that the package takes from Debian's Sphinx.
+html_static_path = [str(Path(__file__).with_name("static"))]
+html_js_files = ["scorer.js"]
 html_copy_source = False
 html_show_sphinx = False
 # The same pages from the same tree.
