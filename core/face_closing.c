@@ -217,14 +217,16 @@ static bool has_stalled(struct closing *closing)
         return false;
     part_ref_ledger(closing->part, &reading);
     closing->ended = reading.done + reading.dead + reading.moved + 1; /* 0: no look yet */
-    return closing->ended == before && reading.queued + reading.in_hand + reading.held > 0 &&
-           !part_ref_has_ended(closing->part);
+    return closing->ended == before && reading.queued + reading.in_hand + reading.held > 0;
 }
 
-/* Why a part closes before those that feed it; NULL: it waits for its turn. Messages that wait for
- * room in it become dead letters, `no_target`. The parts that hold the messages can end then. */
+/* Why a part closes before those that feed it; NULL: it waits for its turn, or closes already.
+ * Messages that wait for room in it become dead letters, `no_target`. The parts that hold the
+ * messages can end then. */
 static const char *reason_to_close(const struct run *run, struct closing *closing)
 {
+    if (closing->part.kind == PART_POOL && pool_is_closing(closing->part.pool))
+        return NULL;
     if (run->options->is_last)
         return has_stalled(closing) ? "it has ended no message while another part must end" : NULL;
     return part_ref_admits_nothing(closing->part)
@@ -237,7 +239,7 @@ static void close_early(struct run *run, uint32_t wave)
     for (uint32_t i = run->first; i < run->count; i++) {
         const char *reason = NULL;
 
-        /* The parts of the present wave are closing already. */
+        /* The parts of the present wave are closing. */
         if (run->parts[i].wave != wave)
             reason = reason_to_close(run, &run->parts[i]);
         if (!reason)

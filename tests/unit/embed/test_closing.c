@@ -163,6 +163,41 @@ static void test_takers_are_refused_at_once(void)
     close_while_leased(true);
 }
 
+/* --- what closes early ------------------------------------------------------------------------ */
+
+/* A paused pool closes before the pool that feeds it. While both still work, that is said once. */
+static void test_early_close_is_said_once(void)
+{
+    struct weir_runtime_options like = WEIR_RUNTIME_OPTIONS;
+    struct weir_pool_options options;
+    struct weir_binding binding = { 0 };
+    weir_pid feeds = 0, far;
+    struct hand hand;
+    pthread_t thread;
+
+    like.no_room_ms = 1;
+    hand_begin_with(&hand, &like, 2);
+    far = hand_pool(&hand, "far", 1, 0);
+    binding.target = far;
+    options = hand_pool_options(&hand, "feeds");
+    options.outputs = &binding;
+    options.output_count = 1;
+    CU_ASSERT_EQUAL_FATAL(weir_runtime_add_pool(hand.runtime, &options, &feeds), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_open(hand.runtime, feeds, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, feeds, (struct hand_order){ hand_wait, 1 }), 0);
+    CU_ASSERT_EQUAL(hand_send(&hand, far, (struct hand_order){ hand_wait, 2 }), 0);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 2));
+    CU_ASSERT_EQUAL(weir_runtime_pause(hand.runtime, far), 0);
+    thread = begin_shutdown(&hand);
+    for (uint32_t ms = 0; ms < wait_limit_ms() && atomic_load(&hand.lines) == 0; ms++)
+        (void)poll(NULL, 0, 1);
+    (void)poll(NULL, 0, 100); /* a hundred more looks; fewer would show less, not fail */
+    gate_open(&hand.gate);
+    (void)pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&hand.lines), 1);
+    hand_finish(&hand);
+}
+
 /* --- workers that give up --------------------------------------------------------------------- */
 
 static int keep(struct weir_self *self, struct hand *hand, const struct weir_message *message)
@@ -284,6 +319,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "many askers", test_pool_closes_after_each_of_many_that_have_asked_it },
         { "takers", test_takers_are_refused_at_once },
+        { "early, once", test_early_close_is_said_once },
         { "gives up, stash", test_messages_that_are_kept_beside_a_stash_are_given_up },
         { "gives up, nested", test_pool_in_a_pool_gives_up },
         { "gives up, lease", test_messages_of_a_lease_are_given_up },
