@@ -6,7 +6,7 @@
  *                                                                         +--> LINGERING
  *
  * A request that is refused goes from RECEIVING to ANSWERING. The deadline of REQUESTING is the
- * time-out of the request; connection_expire looks after the others. LINGERING: the server has sent
+ * time-out of the request; places_expire looks after the others. LINGERING: the server has sent
  * its last byte and reads until the client ends the connection, so that bytes that come late do not
  * destroy the answer.
  *

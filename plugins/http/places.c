@@ -7,7 +7,7 @@
 #define FRESH_SERVED_MS 100u /* its next request may be on its way */
 #define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
 
-void connection_expire(struct server *server)
+void places_expire(struct server *server)
 {
     uint64_t now = weir_now_ms(server->self);
 
@@ -84,7 +84,7 @@ struct connection *places_find_silent(struct server *server)
     return found;
 }
 
-void connection_shorten(struct server *server, uint64_t grace_ms)
+void places_shorten(struct server *server, uint64_t grace_ms)
 {
     uint64_t end = weir_now_ms(server->self) + grace_ms;
 

@@ -7,7 +7,7 @@
 #include "connection.h"
 
 /* Ends the connections whose deadline is over. */
-void connection_expire(struct server *server);
+void places_expire(struct server *server);
 
 /* Ends a connection, so that its place is free for another one: one that lingers, then the idle one
  * that was served first, then the oldest without a request, then the oldest half request; none that
@@ -22,6 +22,6 @@ bool places_give_up_guest(struct server *server);
 struct connection *places_find_silent(struct server *server);
 
 /* Leaves idle connections and half requests `grace_ms` more. */
-void connection_shorten(struct server *server, uint64_t grace_ms);
+void places_shorten(struct server *server, uint64_t grace_ms);
 
 #endif

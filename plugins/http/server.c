@@ -303,7 +303,7 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
 
     (void)context;
     enter(self, server);
-    connection_expire(server);
+    places_expire(server);
     connection_sweep(server);
     weir_progress(self, "requests", server->figures.received, 0);
     run(server);
@@ -375,7 +375,7 @@ static int server_leave(struct weir_self *self, void *memory)
     enter(self, server);
     if (!server->is_leaving) {
         server->is_leaving = true;
-        connection_shorten(server, GRACE_MS);
+        places_shorten(server, GRACE_MS);
         run(server);
     }
     return server->is_started && server->connection_count > 0 ? WEIR_WAIT : WEIR_END;
