@@ -42,8 +42,8 @@ uint32_t catalogue_tidy(struct plugin_catalogue *catalogue);
  */
 void catalogue_try_checks(struct plugin_catalogue *catalogue, const char *program);
 
-/* For this round: adds each file that is looked at to `files` (borrowed until the next round), with
- * its stamp of before. */
+/* From now on in this round, each file that is looked at is added to `files`, with its stamp of
+ * before. Borrowed until the next call, or the next round. NULL: to none. */
 void catalogue_note_files(struct plugin_catalogue *catalogue, struct config_files *files);
 
 /* The file of the plugin that this round loaded as number `index`; NULL: past the last. Borrowed

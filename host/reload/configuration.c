@@ -129,6 +129,7 @@ static int read_whole(struct configuration *configuration, const char *file,
     if (status == WEIR_OK)
         status = configuration_check(tree, catalogue_get(configuration->catalogue),
                                      cpus_effective(""), report, &settings);
+    catalogue_note_files(configuration->catalogue, NULL);
     config_tree_destroy(tree);
     if (status == WEIR_OK)
         status = check_trust(configuration, files, report);

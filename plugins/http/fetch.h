@@ -33,7 +33,7 @@ struct fetch {
     bool has_acted;          /* a request was sent that counts each time */
     uint64_t spent_ms;       /* by the requests before the present one */
     size_t came;             /* bytes of headers of the present request's answers */
-    bool is_head_over;       /* what comes now are trailers */
+    bool is_head_over;       /* the lines that follow are trailers */
     struct fetch_bytes head; /* lines `name: value` of the last answer */
     struct fetch_bytes body;
     const char *cause; /* why this side ended the transfer; NULL = it did not */
