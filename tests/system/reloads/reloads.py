@@ -269,11 +269,22 @@ class Host:
         connection.close()
         return answer
 
+    @staticmethod
+    def descriptors(folder):
+        """Without the host's reserve, which is closed while the host reloads and answers."""
+        targets = []
+        for name in os.listdir(folder):
+            try:
+                targets.append(os.readlink(f"{folder}/{name}"))
+            except FileNotFoundError:
+                pass  # closed since
+        return [target for target in targets if target != "/dev/null"]
+
     def measure(self):
         """Descriptors, threads, resident KiB."""
         folder = f"/proc/{self.process.pid}"
         status = open(f"{folder}/status", encoding="ascii").read()
-        return (len(os.listdir(f"{folder}/fd")),
+        return (len(self.descriptors(f"{folder}/fd")),
                 int(re.search(r"Threads:\s+(\d+)", status)[1]),
                 int(re.search(r"VmRSS:\s+(\d+)", status)[1]))
 
@@ -292,10 +303,11 @@ def fail(what):
 
 
 def until(condition, what):
+    """`what` is a text, or makes it in the end."""
     deadline = time.monotonic() + WAIT_LIMIT_S
     while not condition():
         if time.monotonic() > deadline:
-            fail(what)
+            fail(what() if callable(what) else what)
         time.sleep(0.005)
 
 
@@ -342,7 +354,7 @@ class Storm:
         base.next_source = self.shape.next_source
         self.go_to(base)
         if self.measured:
-            until(self.is_flat, f"descriptors and threads are {self.host.measure()[:2]}, "
+            until(self.is_flat, lambda: f"descriptors and threads are {self.host.measure()[:2]}, "
                   f"not {self.measured[0][:2]}, in the same file")
         self.measured.append(self.host.measure())
 
