@@ -47,11 +47,16 @@ int question_target(const struct server *server, const char *uri, weir_pid *out_
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-/* The value of the first header with this name; NULL: there is none. */
+/* The value of the first header with this name; NULL: there is none. The host of the target counts
+ * more than Host: RFC 9112, 3.2.2. */
 static const char *header(const struct exchange *exchange, const char *name, size_t *out_size)
 {
     const struct receipt *receipt = exchange->connection->receipt;
+    struct http1_span host = receipt->head.host;
 
+    *out_size = host.size;
+    if (host.size > 0 && strcasecmp(name, "host") == 0)
+        return receipt->text + host.at;
     for (uint32_t i = 0; i < receipt->head.field_count; i++) {
         const struct http1_field *field = &receipt->head.fields[i];
 

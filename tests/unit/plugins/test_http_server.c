@@ -50,6 +50,31 @@ static void test_request_reaches_the_pool_whole(void)
     site_finish(kit);
 }
 
+/* RFC 9112, 3.2.2: the host of the target counts, and a Host beside it does not. */
+static void test_host_of_the_target_is_that_of_the_request(void)
+{
+    static const struct {
+        const char *request, *message;
+    } rows[] = {
+        { "GET / HTTP/1.1\r\nHost: a.b:81\r\n\r\n", "GET /\nhost: a.b:81\n\n" },
+        { "GET http://a.b/c HTTP/1.1\r\nHost: other\r\n\r\n", "GET /c\nhost: a.b\n\n" },
+        { "GET http://a.b/c HTTP/1.0\r\n\r\n", "GET /c\nhost: a.b\n\n" },
+        { "GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET /\nhost: \n\n" },
+        { "GET / HTTP/1.0\r\n\r\n", "GET /\n\n" },
+    };
+    struct weir_kit *kit = site_serve("headers: [Host]");
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int client = site_client(rows[i].request);
+        const struct weir_message *message = site_sent(kit, i + 1)->message;
+
+        CU_ASSERT_EQUAL_FATAL(message->size, strlen(rows[i].message));
+        CU_ASSERT_EQUAL(memcmp(message->data, rows[i].message, message->size), 0);
+        (void)close(client);
+    }
+    site_finish(kit);
+}
+
 static void expect_status(int status, const char *line)
 {
     struct weir_kit *kit = site_serve("");
@@ -395,6 +420,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "whole", test_request_reaches_the_pool_whole },
+        { "host", test_host_of_the_target_is_that_of_the_request },
         { "statuses", test_each_end_of_a_request_has_its_status },
         { "full", test_full_pool_is_503_with_retry_after },
         { "response", test_worker_may_set_status_and_headers },
