@@ -18,19 +18,6 @@
 #define QUOTED "\"([]\t !#-[^-~\x80-\xff]|\\\\" TEXT ")*\""
 #define NAME "([-A-Za-z0-9._~!$&'()*+,;=]|%[0-9A-Fa-f][0-9A-Fa-f])"
 
-enum state { OPEN, ACCEPTED, REFUSED };
-
-/* What is known of a request. Texts are owned and may be NULL. */
-struct plain {
-    enum state state;
-    char *method, *target, *host, *field_host;
-    const char *resource; /* in `target` */
-    char *body;
-    size_t body_size, used;
-    bool is_asterisk, is_old, has_length, is_chunked, continues, closes, keeps_alive;
-    uint64_t length;
-};
-
 /* Whether the whole text has this form; `groups` may be NULL. */
 static bool fits(const char *text, const char *form, regmatch_t *groups)
 {
@@ -101,7 +88,7 @@ static bool is_resource(const char *resource)
     return fits(resource, "^(/([]!\"$&->@-[\\^-~]|%[0-9A-Fa-f][0-9A-Fa-f])*)?([?].*)?$", NULL);
 }
 
-static bool read_target(struct plain *plain)
+static bool read_target(struct http1_plain *plain)
 {
     regmatch_t groups[GROUPS_MAX];
     bool is_options = strcmp(plain->method, "OPTIONS") == 0;
@@ -120,7 +107,7 @@ static bool read_target(struct plain *plain)
     return is_host(plain->host) && is_resource(plain->resource);
 }
 
-static bool read_request_line(struct plain *plain, const char *line, uint32_t target_max)
+static bool read_request_line(struct http1_plain *plain, const char *line, uint32_t target_max)
 {
     regmatch_t groups[GROUPS_MAX];
 
@@ -141,7 +128,7 @@ static bool has_word(const char *list, const char *word)
     return fits(list, form, NULL);
 }
 
-static bool read_length(struct plain *plain, const char *value)
+static bool read_length(struct http1_plain *plain, const char *value)
 {
     if (plain->has_length || !fits(value, "^[0-9]+$", NULL))
         return false;
@@ -151,7 +138,7 @@ static bool read_length(struct plain *plain, const char *value)
     return errno == 0;
 }
 
-static bool read_host(struct plain *plain, const char *value)
+static bool read_host(struct http1_plain *plain, const char *value)
 {
     if (plain->field_host || (value[0] && !is_host(value)))
         return false;
@@ -159,7 +146,7 @@ static bool read_host(struct plain *plain, const char *value)
     return true;
 }
 
-static bool read_value(struct plain *plain, const char *name, const char *value)
+static bool read_value(struct http1_plain *plain, const char *name, const char *value)
 {
     if (strcasecmp(name, "content-length") == 0)
         return read_length(plain, value);
@@ -183,7 +170,7 @@ static bool read_value(struct plain *plain, const char *name, const char *value)
     return true;
 }
 
-static bool read_field(struct plain *plain, const char *line)
+static bool read_field(struct http1_plain *plain, const char *line)
 {
     regmatch_t groups[GROUPS_MAX];
     char *name, *value;
@@ -200,7 +187,8 @@ static bool read_field(struct plain *plain, const char *line)
 }
 
 /* Reads the lines up to an empty one. */
-static bool read_lines(struct plain *plain, const char *text, size_t size, uint32_t target_max)
+static bool read_lines(struct http1_plain *plain, const char *text, size_t size,
+                       uint32_t target_max)
 {
     unsigned count = 0;
     bool has_nul = false, is_right = true, is_empty = false;
@@ -222,7 +210,7 @@ static bool read_lines(struct plain *plain, const char *text, size_t size, uint3
            !(plain->is_chunked && plain->has_length);
 }
 
-static void read_head(struct plain *plain, const char *text, size_t size, uint32_t target_max,
+static void read_head(struct http1_plain *plain, const char *text, size_t size, uint32_t target_max,
                       uint32_t head_max)
 {
     size_t start = size >= 2 && memcmp(text, "\r\n", 2) == 0 ? 2 : 0;
@@ -232,71 +220,75 @@ static void read_head(struct plain *plain, const char *text, size_t size, uint32
     if (!end)
         return;
     if ((size_t)(end + 4 - text) > head_max || !read_lines(plain, text, size, target_max))
-        plain->state = REFUSED;
+        plain->state = HTTP1_PLAIN_REFUSED;
     else
-        plain->state = ACCEPTED;
+        plain->state = HTTP1_PLAIN_ACCEPTED;
 }
 
 /* --- the body --------------------------------------------------------------------------------- */
 
-static enum state add_bytes(struct plain *plain, const char *text, size_t size, uint64_t count)
+static enum http1_plain_state add_bytes(struct http1_plain *plain, const char *text, size_t size,
+                                        uint64_t count)
 {
     if (count > size - plain->used)
-        return OPEN;
+        return HTTP1_PLAIN_OPEN;
     plain->body = realloc(plain->body, plain->body_size + (size_t)count + 1);
     if (!plain->body)
         abort();
     memcpy(plain->body + plain->body_size, text + plain->used, (size_t)count);
     plain->body_size += (size_t)count;
     plain->used += (size_t)count;
-    return ACCEPTED;
+    return HTTP1_PLAIN_ACCEPTED;
 }
 
-/* Takes a line of this form; ACCEPTED: `*out_line` is owned by the caller. */
-static enum state take_form(struct plain *plain, const char *text, size_t size, const char *form,
-                            char **out_line)
+/* Takes a line of this form; HTTP1_PLAIN_ACCEPTED: `*out_line` is owned by the caller. */
+static enum http1_plain_state take_form(struct http1_plain *plain, const char *text, size_t size,
+                                        const char *form, char **out_line)
 {
     bool has_nul;
 
     *out_line = take_line(text, size, &plain->used, &has_nul);
     if (!*out_line)
-        return has_nul ? REFUSED : OPEN;
+        return has_nul ? HTTP1_PLAIN_REFUSED : HTTP1_PLAIN_OPEN;
     if (fits(*out_line, form, NULL))
-        return ACCEPTED;
+        return HTTP1_PLAIN_ACCEPTED;
     free(*out_line);
-    return REFUSED;
+    return HTTP1_PLAIN_REFUSED;
 }
 
-static enum state read_chunk(struct plain *plain, const char *text, size_t size, uint64_t *out_size)
+static enum http1_plain_state read_chunk(struct http1_plain *plain, const char *text, size_t size,
+                                         uint64_t *out_size)
 {
     static const char form[] = "^[0-9A-Fa-f]{1,16}(" BLANKS ";" BLANKS TOKEN "+(" BLANKS "=" BLANKS
                                "(" TOKEN "+|" QUOTED "))?)*$";
     char *line;
-    enum state state = take_form(plain, text, size, form, &line);
+    enum http1_plain_state state = take_form(plain, text, size, form, &line);
 
-    if (state != ACCEPTED)
+    if (state != HTTP1_PLAIN_ACCEPTED)
         return state;
     *out_size = strtoull(line, NULL, 16);
     free(line);
     if (*out_size == 0)
-        return ACCEPTED;
+        return HTTP1_PLAIN_ACCEPTED;
     state = add_bytes(plain, text, size, *out_size);
-    if (state != ACCEPTED || size - plain->used < 2)
-        return OPEN;
+    if (state != HTTP1_PLAIN_ACCEPTED || size - plain->used < 2)
+        return HTTP1_PLAIN_OPEN;
     plain->used += 2;
-    return memcmp(text + plain->used - 2, "\r\n", 2) == 0 ? ACCEPTED : REFUSED;
+    return memcmp(text + plain->used - 2, "\r\n", 2) == 0 ? HTTP1_PLAIN_ACCEPTED
+                                                          : HTTP1_PLAIN_REFUSED;
 }
 
-static enum state read_trailers(struct plain *plain, const char *text, size_t size)
+static enum http1_plain_state read_trailers(struct http1_plain *plain, const char *text,
+                                            size_t size)
 {
-    enum state state;
+    enum http1_plain_state state;
     bool is_empty;
 
     do {
         char *line;
 
         state = take_form(plain, text, size, "^(" TOKEN "+:" TEXT "*)?$", &line);
-        if (state != ACCEPTED)
+        if (state != HTTP1_PLAIN_ACCEPTED)
             return state;
         is_empty = line[0] == '\0';
         free(line);
@@ -304,24 +296,23 @@ static enum state read_trailers(struct plain *plain, const char *text, size_t si
     return state;
 }
 
-static enum state read_body(struct plain *plain, const char *text, size_t size)
+static enum http1_plain_state read_body(struct http1_plain *plain, const char *text, size_t size)
 {
     uint64_t chunk = 1;
-    enum state state = ACCEPTED;
+    enum http1_plain_state state = HTTP1_PLAIN_ACCEPTED;
 
     if (!plain->is_chunked)
         return add_bytes(plain, text, size, plain->length);
-    while (state == ACCEPTED && chunk > 0)
+    while (state == HTTP1_PLAIN_ACCEPTED && chunk > 0)
         state = read_chunk(plain, text, size, &chunk);
-    return state == ACCEPTED ? read_trailers(plain, text, size) : state;
+    return state == HTTP1_PLAIN_ACCEPTED ? read_trailers(plain, text, size) : state;
 }
 
 /* --- the outcome ------------------------------------------------------------------------------ */
 
-static void write_accepted(FILE *out, const struct plain *plain, size_t size)
+static void write_accepted(FILE *out, const struct http1_plain *plain, size_t size)
 {
     const char *host = plain->host ? plain->host : plain->field_host;
-    bool closes = plain->closes || (plain->is_old && !plain->keeps_alive);
 
     if (plain->is_asterisk)
         (void)fprintf(out, "%s *", plain->method);
@@ -334,33 +325,47 @@ static void write_accepted(FILE *out, const struct plain *plain, size_t size)
         (void)fwrite(plain->body, 1, plain->body_size, out);
     }
     (void)fputs(plain->continues ? " continue" : "", out);
-    (void)fputs(closes ? " close" : "", out);
+    (void)fputs(plain->closes ? " close" : "", out);
     if (plain->used < size)
         (void)fprintf(out, " +%zu", size - plain->used);
 }
 
+struct http1_plain http1_plain_read(const char *request, size_t size, uint32_t target_max,
+                                    uint32_t head_max)
+{
+    struct http1_plain plain = { .state = HTTP1_PLAIN_OPEN };
+
+    read_head(&plain, request, size, target_max, head_max);
+    if (plain.state == HTTP1_PLAIN_ACCEPTED)
+        plain.state = read_body(&plain, request, size);
+    plain.closes = plain.closes || (plain.is_old && !plain.keeps_alive);
+    return plain;
+}
+
+void http1_plain_free(struct http1_plain *plain)
+{
+    free(plain->method);
+    free(plain->target);
+    free(plain->host);
+    free(plain->field_host);
+    free(plain->body);
+}
+
 char *http1_plain_outcome(const char *request, size_t size, uint32_t target_max, uint32_t head_max)
 {
-    struct plain plain = { .state = OPEN };
+    struct http1_plain plain = http1_plain_read(request, size, target_max, head_max);
     char *text = NULL;
     size_t text_size = 0;
     FILE *out = open_memstream(&text, &text_size);
 
     if (!out)
         abort();
-    read_head(&plain, request, size, target_max, head_max);
-    if (plain.state == ACCEPTED)
-        plain.state = read_body(&plain, request, size);
-    if (plain.state == ACCEPTED)
+    if (plain.state == HTTP1_PLAIN_ACCEPTED)
         write_accepted(out, &plain, size);
     else
-        (void)fputs(plain.state == OPEN ? "open" : "refused", out);
+        (void)fputs(plain.state == HTTP1_PLAIN_OPEN ? "open" : "refused", out);
     (void)fclose(out);
-    free(plain.method);
-    free(plain.target);
-    free(plain.host);
-    free(plain.field_host);
-    free(plain.body);
+    http1_plain_free(&plain);
     return text;
 }
 
