@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/key_index.h"
 #include "config/plan_uses.h"
@@ -141,7 +142,7 @@ static const char *pool_text(struct planning *planning, const struct settings_po
 {
     if (pool->nested)
         return plan_text(planning, "pool of %u %s", pool->member_count,
-                         pool->member_count == 1 ? "pool" : "pools");
+                         plural(pool->member_count, "pool", "pools"));
     return plan_text(planning, "%s, size %s", pool->use.use, size_text(planning, pool));
 }
 

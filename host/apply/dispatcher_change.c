@@ -1,6 +1,7 @@
 #include "host/apply/dispatcher_change.h"
 
 #include "base/cpus.h"
+#include "base/plural.h"
 
 static uint32_t threads_of(struct dispatcher *dispatcher)
 {
@@ -60,7 +61,8 @@ int dispatcher_change_prepare(struct dispatcher_change *change, const struct tra
         status = prepare_one(change, transition->assembly, wanted);
         if (status != 0) {
             written_report(&wanted->written, "threads", transition->report,
-                           "%u threads cannot start: " DISPATCHER_CHANGE_WANTING, wanted->threads);
+                           "%u %s cannot start: " DISPATCHER_CHANGE_WANTING, wanted->threads,
+                           plural(wanted->threads, "thread", "threads"));
             return status;
         }
     }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <sysexits.h>
 
+#include "base/plural.h"
 #include "host/command/command.h"
 #include "host/reload/configuration.h"
 
@@ -28,10 +29,10 @@ static void print_counts(const struct request *request, const char *file,
 {
     uint64_t workers = settings_worker_count(settings);
 
-    fprintf(request->invocation->out,
-            "%s: ok (%" PRIu32 " pool%s, %" PRIu32 " source%s, %" PRIu64 " worker%s)\n", file,
-            settings->pool_count, settings->pool_count == 1 ? "" : "s", settings->source_count,
-            settings->source_count == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+    fprintf(request->invocation->out, "%s: ok (%" PRIu32 " %s, %" PRIu32 " %s, %" PRIu64 " %s)\n",
+            file, settings->pool_count, plural(settings->pool_count, "pool", "pools"),
+            settings->source_count, plural(settings->source_count, "source", "sources"), workers,
+            plural(workers, "worker", "workers"));
 }
 
 static int check_file(struct request *request, const char *file)
@@ -62,9 +63,9 @@ static int check_plugin(struct request *request, const char *file)
         fprintf(request->invocation->err, "%s\n", problem.text);
         return configuration_exit_code(status);
     }
-    fprintf(request->invocation->out, "%s: ok (%s %s, %zu behaviour%s)\n", file,
-            loaded->descriptor.name, loaded->descriptor.version, loaded->descriptor.behaviour_count,
-            loaded->descriptor.behaviour_count == 1 ? "" : "s");
+    fprintf(request->invocation->out, "%s: ok (%s %s, %zu %s)\n", file, loaded->descriptor.name,
+            loaded->descriptor.version, loaded->descriptor.behaviour_count,
+            plural(loaded->descriptor.behaviour_count, "behaviour", "behaviours"));
     return EX_OK;
 }
 

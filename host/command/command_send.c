@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/json.h"
 #include "host/command/posting.h"
@@ -48,8 +49,8 @@ static void print_accepted(const struct posting *posting, uint64_t total)
     struct json json;
 
     if (!posting->client.json) {
-        fprintf(out, "%s: %ju message%s accepted\n", posting->pool, (uintmax_t)total,
-                total == 1 ? "" : "s");
+        fprintf(out, "%s: %ju %s accepted\n", posting->pool, (uintmax_t)total,
+                plural(total, "message", "messages"));
         return;
     }
     json_init(&json, out);

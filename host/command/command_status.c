@@ -47,10 +47,13 @@ const struct command command_status = {
     .arguments = "[POOL]",
     .summary = "print the figures of a running host and its pools",
     .details =
+        "No line has more than 100 columns: long names are cut in their middle, and large numbers\n"
+        "have units (k, M, G: thousands). `-o json` has all figures in full.\n"
         "STATE is `open`, `paused`, or the number of workers that are `opening` (also again after\n"
         "a failure) or `stopped` (failed too often). ACCEPTED is the sum of the columns from DONE\n"
-        "to HELD. HELD counts messages that wait for room behind an output, for a retry, or in a\n"
-        "stash. A line below the table warns of each pool that has no open worker or is paused.\n"
+        "to HELD: a message that moved to another worker counts once. HELD counts messages that\n"
+        "wait for room behind an output, for a retry, or in a stash. A line below the table warns\n"
+        "of each pool that has no open worker or is paused.\n"
         "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,

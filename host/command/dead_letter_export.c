@@ -9,6 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/json.h"
 
@@ -190,8 +191,8 @@ static void print_result(const struct exporting *exporting)
     struct json json;
 
     if (!export->client->json) {
-        fprintf(out, "%s: %" PRIu64 " dead letters exported to %s", export->pool,
-                exporting->exported, export->folder);
+        fprintf(out, "%s: %" PRIu64 " dead %s exported to %s", export->pool, exporting->exported,
+                plural(exporting->exported, "letter", "letters"), export->folder);
         if (exporting->left)
             fprintf(out, ", %" PRIu64 " not", exporting->left);
         fputc('\n', out);

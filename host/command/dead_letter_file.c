@@ -11,6 +11,7 @@
 
 #include <weir/printable.h>
 
+#include "base/plural.h"
 #include "config/encoding.h"
 #include "config/json.h"
 #include "host/command/dead_letter_export.h"
@@ -313,8 +314,9 @@ static void print_result(const struct going *going, const char *done)
     struct json json;
 
     if (!going->request->client->json) {
-        fprintf(out_of(going), "%s: %" PRIu64 " dead letters %s, %" PRIu64 " stay",
-                going->request->path, going->done, done, going->left + going->unable);
+        fprintf(out_of(going), "%s: %" PRIu64 " dead %s %s, %" PRIu64 " %s", going->request->path,
+                going->done, plural(going->done, "letter", "letters"), done,
+                going->left + going->unable, plural(going->left + going->unable, "stays", "stay"));
         if (going->unable)
             fprintf(out_of(going), "; %" PRIu64 " cannot be sent or written", going->unable);
         fputc('\n', out_of(going));
@@ -373,8 +375,8 @@ static void end(struct going *going)
         end_list(going);
     if (damaged > 0)
         fprintf(err_of(going),
-                "weir dead: %s: %" PRIu64 " bytes are no whole record: incomplete or damaged\n",
-                request->path, damaged);
+                "weir dead: %s: %" PRIu64 " %s no whole record: incomplete or damaged\n",
+                request->path, damaged, plural(damaged, "byte is", "bytes are"));
     if (going->code == EX_OK && going->unable > 0)
         going->code = EX_DATAERR;
 }

@@ -6,6 +6,8 @@
 
 #include <weir/printable.h>
 
+#include "base/plural.h"
+
 #define MARGIN "  | "
 
 /* The part of a payload that is text. */
@@ -83,7 +85,8 @@ static bool describe_result(FILE *stream, const struct dead_payload *payload, st
     fprintf(stream, "%s, package ",
             verdict < sizeof verdicts / sizeof *verdicts ? verdicts[verdict] : "?");
     dead_payload_escape(stream, package.at, package.size);
-    fprintf(stream, ", %" PRIu64 " bytes read, the path is", number_at(bytes + 8, 8));
+    fprintf(stream, ", %" PRIu64 " %s read, the path is", number_at(bytes + 8, 8),
+            plural(number_at(bytes + 8, 8), "byte", "bytes"));
     return true;
 }
 
@@ -92,11 +95,13 @@ static bool describe_http(FILE *stream, const struct dead_payload *payload, stru
 {
     const char *end = memchr(payload->bytes, '\n', payload->size);
     const char *last = memmem(payload->bytes, payload->size, "\n\n", 2);
+    size_t body;
 
     if (!end || !last)
         return false;
     dead_payload_escape(stream, payload->bytes, (size_t)(end - payload->bytes));
-    fprintf(stream, ", body of %zu bytes", (size_t)(payload->bytes + payload->size - last) - 2);
+    body = (size_t)(payload->bytes + payload->size - last) - 2;
+    fprintf(stream, ", body of %zu %s", body, plural(body, "byte", "bytes"));
     *out = (struct part){ payload->bytes, payload->size };
     return true;
 }
@@ -178,12 +183,13 @@ void dead_payload_print(FILE *stream, const struct dead_payload *payload)
     if (fclose(memory) == 0) {
         fputs("  ", stream);
         dead_payload_escape(stream, payload->tag, strlen(payload->tag));
-        fprintf(stream, "%s%zu bytes%s%s%s\n", *payload->tag ? ", " : "no tag, ", payload->size,
-                payload->is_kept ? "" : ", not kept", about_size > 0 ? ": " : "", about);
+        fprintf(stream, "%s%zu %s%s%s%s\n", *payload->tag ? ", " : "no tag, ", payload->size,
+                plural(payload->size, "byte", "bytes"), payload->is_kept ? "" : ", not kept",
+                about_size > 0 ? ": " : "", about);
         shown = print_lines(stream, &text);
         if (shown < text.size)
-            fprintf(stream, "  %zu more bytes are not shown; --export has all\n",
-                    text.size - shown);
+            fprintf(stream, "  %zu more %s not shown; --export has all\n", text.size - shown,
+                    plural(text.size - shown, "byte is", "bytes are"));
     }
     free(about);
 }

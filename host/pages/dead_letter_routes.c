@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/json.h"
 #include "host/pages/dead_letters.h"
@@ -138,9 +139,10 @@ static unsigned answer_deleted(struct inquiry *inquiry, uint32_t deleted, uint32
               "dead letters deleted", weir_str("path", inquiry->rest),
               weir_uint("deleted", deleted));
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %u dead letters deleted", inquiry->rest, deleted);
+        fprintf(inquiry->stream, "%s: %u dead %s deleted", inquiry->rest, deleted,
+                plural(deleted, "letter", "letters"));
         if (missing)
-            fprintf(inquiry->stream, ", %u are not there", missing);
+            fprintf(inquiry->stream, ", %u %s not there", missing, plural(missing, "is", "are"));
         fputc('\n', inquiry->stream);
         return status;
     }

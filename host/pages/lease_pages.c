@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "config/json.h"
 #include "host/pages/metric_lines.h"
 
@@ -64,8 +65,9 @@ void lease_pages_print(const struct overview_pool *pool, FILE *stream)
 
     if (!leases->on)
         return;
-    fprintf(stream, "  %-16s %" PRIu32 " free, %" PRIu64 " leased, %" PRIu64 " takers wait\n",
-            "workers", pool->stats.idle, leases->leased, leases->waiting);
+    fprintf(stream, "  %-16s %" PRIu32 " free, %" PRIu64 " leased, %" PRIu64 " %s\n", "workers",
+            pool->stats.idle, leases->leased, leases->waiting,
+            plural(leases->waiting, "taker waits", "takers wait"));
     fprintf(stream, "  %-16s %" PRIu64 "\n", "leases begun", leases->begun);
     for (int end = 0; end < LEASE_ENDS; end++)
         if (leases->ended[end])

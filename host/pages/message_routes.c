@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/encoding.h"
 #include "config/json.h"
@@ -178,8 +179,8 @@ static void answer_sent(const struct inquiry *inquiry, int status, uint64_t acce
             fprintf(inquiry->stream, "error: %s: %s; ", inquiry->rest, error);
         else
             fprintf(inquiry->stream, "%s: ", inquiry->rest);
-        fprintf(inquiry->stream, "%ju message%s accepted\n", (uintmax_t)accepted,
-                accepted == 1 ? "" : "s");
+        fprintf(inquiry->stream, "%ju %s accepted\n", (uintmax_t)accepted,
+                plural(accepted, "message", "messages"));
         return;
     }
     json_init(&json, inquiry->stream);

@@ -1,9 +1,12 @@
 #include "host/pages/overview.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/columns.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/capacity.h"
 #include "config/json.h"
@@ -117,48 +120,120 @@ static void write_pools_locked(const struct overview *overview, struct json *jso
 
 /* --- pools as a table ----------------------------------------------------------------------- */
 
-static int path_width(const struct settings *settings)
+/* The table has exactly COLUMNS_PAGE columns with names of this width; longer ones are cut. */
+#define POOL_WIDTH 18
+/* Sources have room for longer names. */
+#define SOURCE_WIDTH 64
+/* Bytes of a cut name: a character of UTF-8 has up to 4. */
+#define NAME_SIZE (4 * SOURCE_WIDTH + 1)
+
+static void widen(int *width, const char *name, int max)
 {
-    size_t width = strlen("SOURCE");
+    size_t wanted = columns_width(name);
+
+    if (wanted > (size_t)*width)
+        *width = wanted < (size_t)max ? (int)wanted : max;
+}
+
+static int pool_width(const struct settings *settings)
+{
+    int width = (int)strlen("POOL");
 
     for (uint32_t i = 0; i < settings->pool_count; i++)
-        if (strlen(settings->pools[i].path) > width)
-            width = strlen(settings->pools[i].path);
+        widen(&width, settings->pools[i].path, POOL_WIDTH);
+    return width;
+}
+
+static int source_width(const struct settings *settings)
+{
+    int width = (int)strlen("SOURCE");
+
     for (uint32_t i = 0; i < settings->source_count; i++)
-        if (strlen(settings->sources[i].name) > width)
-            width = strlen(settings->sources[i].name);
-    return (int)width;
+        widen(&width, settings->sources[i].name, SOURCE_WIDTH);
+    return width;
+}
+
+/* Left-aligned; printf would count bytes. */
+static void print_name(const char *name, int width, FILE *stream)
+{
+    char cut[NAME_SIZE];
+
+    columns_cut(name, (size_t)width, cut, sizeof cut);
+    fprintf(stream, "%s%*s", cut, width - (int)columns_width(cut), "");
+}
+
+static void print_count(uint64_t count, int width, FILE *stream)
+{
+    char text[COLUMNS_CELL];
+
+    columns_count(count, text, sizeof text);
+    fprintf(stream, " %*s", width, text);
 }
 
 /* The state in one word, or the number of workers that are not open. */
 static void pool_state(const struct overview_pool *pool, char *text, size_t size)
 {
     const struct weir_pool_stats *stats = &pool->stats;
+    char count[COLUMNS_CELL];
 
+    columns_count(stats->stopped > 0 ? stats->stopped : stats->starting, count, sizeof count);
     if (stats->paused > 0)
         (void)snprintf(text, size, "paused");
     else if (stats->stopped > 0)
-        (void)snprintf(text, size, "%" PRIu32 " stopped", stats->stopped);
+        (void)snprintf(text, size, "%s stopped", count);
     else if (stats->starting > 0)
-        (void)snprintf(text, size, "%" PRIu32 " opening", stats->starting);
+        (void)snprintf(text, size, "%s opening", count);
     else
         (void)snprintf(text, size, "open");
 }
 
-/* ACCEPTED is the sum of the columns from DONE to HELD. */
+static const struct column {
+    const char *head;
+    int width;
+    size_t offset; /* in struct weir_pool_stats */
+    bool narrow;   /* 32 bits */
+} pool_columns[] = {
+    { "SIZE", 5, offsetof(struct weir_pool_stats, target), true },
+    { "BUSY", 5, offsetof(struct weir_pool_stats, busy), true },
+    { "ACCEPTED", 8, offsetof(struct weir_pool_stats, accepted), false },
+    { "DONE", 5, offsetof(struct weir_pool_stats, done), false },
+    { "DEAD", 5, offsetof(struct weir_pool_stats, dead), false },
+    { "QUEUED", 6, offsetof(struct weir_pool_stats, queued), false },
+    { "IN HAND", 7, offsetof(struct weir_pool_stats, in_hand), false },
+    { "HELD", 5, offsetof(struct weir_pool_stats, held), false },
+    { "REFUSED", 7, offsetof(struct weir_pool_stats, refused), false },
+    { "RESTARTS", 8, offsetof(struct weir_pool_stats, restarts), false },
+};
+
+#define POOL_COLUMNS (sizeof pool_columns / sizeof pool_columns[0])
+
+/* ACCEPTED is the sum of the columns from DONE to HELD: a message that moved to another worker
+ * counts where it is. */
 static void print_row(const struct overview_pool *pool, int width, FILE *stream)
 {
-    const struct weir_pool_stats *stats = &pool->stats;
+    struct weir_pool_stats stats = pool->stats;
     char state[24];
 
+    stats.accepted -= stats.moved;
     pool_state(pool, state, sizeof state);
-    fprintf(stream,
-            "%-*s %-10s %5" PRIu32 " %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %12" PRIu64
-            " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %7" PRIu64 " %6" PRIu64 " %8" PRIu64
-            " %8" PRIu64 " %8" PRIu64 "\n",
-            width, pool->settings->path, state, stats->target, stats->live, stats->busy,
-            stats->accepted, stats->done, stats->dead, stats->moved, stats->queued, stats->in_hand,
-            stats->held, stats->refused, stats->retried, stats->restarts);
+    print_name(pool->settings->path, width, stream);
+    fprintf(stream, " %-10s", state);
+    for (size_t i = 0; i < POOL_COLUMNS; i++) {
+        const char *at = (const char *)&stats + pool_columns[i].offset;
+
+        print_count(pool_columns[i].narrow ? *(const uint32_t *)(const void *)at
+                                           : *(const uint64_t *)(const void *)at,
+                    pool_columns[i].width, stream);
+    }
+    fputc('\n', stream);
+}
+
+static void print_pools_head(int width, FILE *stream)
+{
+    fprintf(stream, "%-*s %-10s", width, "POOL", "STATE");
+    for (size_t i = 0; i < POOL_COLUMNS; i++)
+        fprintf(stream, " %*s", pool_columns[i].width, pool_columns[i].head);
+    fputc('\n', stream);
 }
 
 static void print_suspended_locked(const struct overview *overview, uint32_t index, FILE *stream)
@@ -178,11 +253,9 @@ static void print_suspended_locked(const struct overview *overview, uint32_t ind
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
-    int width = path_width(settings);
+    int width = pool_width(settings);
 
-    fprintf(stream, "%-*s %-10s %5s %5s %5s %12s %12s %8s %8s %8s %7s %6s %8s %8s %8s\n", width,
-            "POOL", "STATE", "SIZE", "LIVE", "BUSY", "ACCEPTED", "DONE", "DEAD", "MOVED", "QUEUED",
-            "IN HAND", "HELD", "REFUSED", "RETRIED", "RESTARTS");
+    print_pools_head(width, stream);
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         struct overview_pool pool;
 
@@ -293,18 +366,21 @@ static void write_sources_locked(const struct overview *overview, struct json *j
 static void print_sources_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
-    int width = path_width(settings);
+    int width = source_width(settings);
 
     if (settings->source_count == 0)
         return;
-    fprintf(stream, "%-*s %-9s %12s %8s\n", width, "SOURCE", "STATE", "EMITTED", "DEAD");
+    fprintf(stream, "%-*s %-9s %7s %5s\n", width, "SOURCE", "STATE", "EMITTED", "DEAD");
     for (uint32_t i = 0; i < settings->source_count; i++) {
         struct source *source = overview->assembly->sources[i];
         struct source_figures figures;
 
         source_look(source, &figures);
-        fprintf(stream, "%-*s %-9s %12" PRIu64 " %8" PRIu64 "\n", width, settings->sources[i].name,
-                source_state(source, &figures), figures.emitted, dead_letters_total(&figures.dead));
+        print_name(settings->sources[i].name, width, stream);
+        fprintf(stream, " %-9s", source_state(source, &figures));
+        print_count(figures.emitted, 7, stream);
+        print_count(dead_letters_total(&figures.dead), 5, stream);
+        fputc('\n', stream);
     }
     fputc('\n', stream);
 }
@@ -362,18 +438,20 @@ static void print_late(const struct overview *overview, FILE *stream)
 
     runtime_figures(overview->assembly->runtime, &figures);
     if (figures.late_replies || figures.late_notices)
-        fprintf(stream, "late: %" PRIu64 " replies, %" PRIu64 " notices to origins\n",
-                figures.late_replies, figures.late_notices);
+        fprintf(stream, "late: %" PRIu64 " %s, %" PRIu64 " %s to origins\n", figures.late_replies,
+                plural(figures.late_replies, "reply", "replies"), figures.late_notices,
+                plural(figures.late_notices, "notice", "notices"));
 }
 
 static void print_host_locked(const struct overview *overview, FILE *stream)
 {
     const char *name = overview->assembly->shared->settings->host.name;
+    char up[COLUMNS_CELL];
 
-    fprintf(stream, "%s%s%s, weir %s, pid %d, up %" PRIu64 " s, generation %" PRIu32 " of %s\n",
+    columns_age(uptime_ms(overview), up, sizeof up);
+    fprintf(stream, "%s%s%s, weir %s, pid %d, up %s, generation %" PRIu32 " of %s\n",
             name ? name : "", name ? ": " : "", overview_state(overview), overview->version,
-            (int)getpid(), uptime_ms(overview) / 1000, overview->assembly->generation,
-            overview->file);
+            (int)getpid(), up, overview->assembly->generation, overview->file);
     print_late(overview, stream);
     dead_file_pages_print(overview, stream);
     if (plugins_kept(overview) > 0)
@@ -397,18 +475,39 @@ static void write_status_locked(const struct overview *overview, FILE *stream)
 
 /* --- pages ---------------------------------------------------------------------------------- */
 
+static void print_status_locked(const struct overview *overview, FILE *stream)
+{
+    print_host_locked(overview, stream);
+    print_sources_locked(overview, stream);
+    print_pools_locked(overview, stream);
+    draining_pages_print_locked(overview->assembly, stream);
+    unit_pages_print_all_locked(overview, stream);
+}
+
+/* No line is wider than a page: warnings and paths are broken. Without memory there is no text. */
+static void print_folded_locked(const struct overview *overview,
+                                void (*print_locked)(const struct overview *overview, FILE *stream),
+                                FILE *stream)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (!memory)
+        return;
+    print_locked(overview, memory);
+    if (fclose(memory) == 0)
+        columns_fold(text, stream);
+    free(text);
+}
+
 void overview_status(const struct overview *overview, bool for_people, FILE *stream)
 {
     lock_acquire(&overview->assembly->lock);
-    if (for_people) {
-        print_host_locked(overview, stream);
-        print_sources_locked(overview, stream);
-        print_pools_locked(overview, stream);
-        draining_pages_print_locked(overview->assembly, stream);
-        unit_pages_print_all_locked(overview, stream);
-    } else {
+    if (for_people)
+        print_folded_locked(overview, print_status_locked, stream);
+    else
         write_status_locked(overview, stream);
-    }
     lock_release(&overview->assembly->lock);
 }
 
@@ -418,7 +517,7 @@ void overview_pools(const struct overview *overview, bool for_people, FILE *stre
 
     lock_acquire(&overview->assembly->lock);
     if (for_people) {
-        print_pools_locked(overview, stream);
+        print_folded_locked(overview, print_pools_locked, stream);
     } else {
         json_init(&json, stream);
         write_pools_locked(overview, &json, NULL);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "base/text.h"
 #include "config/json.h"
 #include "host/pages/member_list.h"
@@ -46,8 +47,8 @@ static void answer_scaled(struct inquiry *inquiry, const struct scaled *scaled)
     struct json json;
 
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %u worker%s, %u changed%s\n", inquiry->rest, resized->size,
-                resized->size == 1 ? "" : "s", resized->changed,
+        fprintf(inquiry->stream, "%s: %u %s, %u changed%s\n", inquiry->rest, resized->size,
+                plural(resized->size, "worker", "workers"), resized->changed,
                 !scaled->scaling.scale.on   ? ""
                 : scaled->scaling.suspended ? "; automatic scaling is suspended"
                                             : "; the pool scales itself");

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "host/pages/stuck.h"
 
 static bool may_be_empty(const struct settings_pool *settings)
@@ -17,8 +18,11 @@ static void say_why(const struct weir_pool_stats *stats, char *why, size_t size)
     else if (stats->stopped > 0)
         (void)snprintf(why, size,
                        "%" PRIu32 " of its %" PRIu32
-                       " workers failed too often and are stopped until a reload or `weir restart`",
-                       stats->stopped, stats->target);
+                       " %s failed too often and %s stopped until a reload or `weir restart`",
+                       stats->stopped, stats->target, plural(stats->target, "worker", "workers"),
+                       plural(stats->stopped, "is", "are"));
+    else if (stats->target == 1)
+        (void)snprintf(why, size, "its worker is not open");
     else
         (void)snprintf(why, size, "none of its %" PRIu32 " workers is open", stats->target);
 }
@@ -72,9 +76,10 @@ static void print_degraded(const struct overview_pool *pool, const struct pool_o
 {
     fprintf(stream,
             "warning: pool %s is degraded: %" PRIu32 " of its %" PRIu32
-            " workers are open; %s failed to open: %s%s%s\n",
-            pool->settings->path, pool->stats.live, pool->stats.target, opening->path,
-            weir_status_text(opening->status), opening->reason[0] ? ": " : "", opening->reason);
+            " workers %s open; %s failed to open: %s%s%s\n",
+            pool->settings->path, pool->stats.live, pool->stats.target,
+            plural(pool->stats.live, "is", "are"), opening->path, weir_status_text(opening->status),
+            opening->reason[0] ? ": " : "", opening->reason);
 }
 
 void readiness_print_degraded_locked(const struct overview *overview, FILE *stream)

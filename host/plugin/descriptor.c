@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/options.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 /* Added to a complaint about a row that lies after a missing end. */
@@ -71,10 +72,11 @@ static int check_version(const struct reading *reading)
                            abi->minor);
     if (plugin->size < abi->plugin_min || plugin->size > abi->plugin_max)
         return problem_set(reading->problem, WEIR_EUNSUPPORTED,
-                           "%s: its descriptor has %u bytes, SDK %d.0 to %d.%u have %u to %u; "
+                           "%s: its descriptor has %u %s, SDK %d.0 to %d.%u have %u to %u; "
                            "rebuild the plugin",
-                           reading->file, plugin->size, WEIR_ABI_MAJOR, WEIR_ABI_MAJOR, abi->minor,
-                           abi->plugin_min, abi->plugin_max);
+                           reading->file, plugin->size, plural(plugin->size, "byte", "bytes"),
+                           WEIR_ABI_MAJOR, WEIR_ABI_MAJOR, abi->minor, abi->plugin_min,
+                           abi->plugin_max);
     return WEIR_OK;
 }
 
@@ -83,8 +85,8 @@ static int check_stride(const struct reading *reading, const char *what, uint32_
 {
     if (found >= min && found <= max && found % sizeof(void *) == 0)
         return WEIR_OK;
-    return refuse(reading, "its rows of %s have %u bytes, must have %u to %u; rebuild the plugin",
-                  what, found, min, max);
+    return refuse(reading, "its rows of %s have %u %s, must have %u to %u; rebuild the plugin",
+                  what, found, plural(found, "byte", "bytes"), min, max);
 }
 
 static int check_strides(const struct reading *reading)

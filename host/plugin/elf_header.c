@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 #define MACHINE_TEXT_SIZE 32
 
 /* Offsets of the fields that stand at the same place in the 32-bit and the 64-bit form. */
@@ -122,7 +124,8 @@ int elf_header_check(const unsigned char *bytes, size_t size, const char *file,
                            "%s: is no shared object (it does not begin as an ELF file)", file);
     if (size < ELF_HEADER_SIZE)
         return problem_set(problem, WEIR_EUNSUPPORTED,
-                           "%s: is cut off within its ELF header (%zu bytes)", file, size);
+                           "%s: is cut off within its ELF header (%zu %s)", file, size,
+                           plural(size, "byte", "bytes"));
     status = check_class(bytes, file, problem);
     if (status == WEIR_OK)
         status = check_machine(bytes, file, problem);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "config/json.h"
 
 void control_jobs_init(struct control_jobs *jobs, void (*on_done)(void *context), void *context)
@@ -200,14 +201,17 @@ static void write_json(const struct control_job *job, const struct outcome *outc
 static void write_restart_text(const struct control_job *job,
                                const struct pool_restart_result *result, FILE *stream)
 {
-    fprintf(stream, "%s: %u workers restarted", job->file, result->restarted);
+    fprintf(stream, "%s: %u %s restarted", job->file, result->restarted,
+            plural(result->restarted, "worker", "workers"));
     if (result->busy)
-        fprintf(stream, "; %u were not restarted: they had messages in hand for too long",
-                result->busy);
+        fprintf(stream, "; %u %s messages in hand for too long", result->busy,
+                plural(result->busy, "was not restarted: it had", "were not restarted: they had"));
     if (result->failed)
-        fprintf(stream, "; %u could not open and try again: the log says why", result->failed);
+        fprintf(stream, "; %u could not open and %s again: the log says why", result->failed,
+                plural(result->failed, "tries", "try"));
     if (result->opening)
-        fprintf(stream, "; %u are still opening", result->opening);
+        fprintf(stream, "; %u %s still opening", result->opening,
+                plural(result->opening, "is", "are"));
     fputc('\n', stream);
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sysexits.h>
 
+#include "base/plural.h"
+
 #define TEXT_SIZE 512
 
 void ending_look(struct ending *ending, struct assembly *assembly)
@@ -41,7 +43,7 @@ static void print_dead(FILE *stream, const struct dead_letters_figures *dead)
     const char *before = " (";
     uint64_t total = dead_letters_total(dead);
 
-    fprintf(stream, "%" PRIu64 " message%s dead", total, total == 1 ? " is" : "s are");
+    fprintf(stream, "%" PRIu64 " %s dead", total, plural(total, "message is", "messages are"));
     for (int reason = 0; reason < DEAD_REASONS; reason++) {
         if (!dead->counts[reason])
             continue;
@@ -67,12 +69,13 @@ static void describe(const struct ending *ending, char text[TEXT_SIZE])
         before = "; ";
     }
     if (accounts->restarts) {
-        fprintf(stream, "%sworkers failed %" PRIu64 " time%s", before, accounts->restarts,
-                accounts->restarts == 1 ? "" : "s");
+        fprintf(stream, "%sworkers failed %" PRIu64 " %s", before, accounts->restarts,
+                plural(accounts->restarts, "time", "times"));
         before = "; ";
     }
     if (ending->lost_bytes) {
-        fprintf(stream, "%s%" PRIu64 " printed bytes were lost", before, ending->lost_bytes);
+        fprintf(stream, "%s%" PRIu64 " printed %s lost", before, ending->lost_bytes,
+                plural(ending->lost_bytes, "byte was", "bytes were"));
         before = "; ";
     }
     if (!accounts->is_balanced)

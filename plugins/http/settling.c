@@ -67,7 +67,7 @@ static void retry(struct weir_self *self, struct fetch *fetch)
     uint64_t asked = retry_after_read(fetch->head.data, fetch->head.size, time(NULL));
 
     if (asked * SECOND_MS > client->settings->retry_after_max) {
-        weir_reason(self, "Retry-After of %llu seconds", (unsigned long long)asked);
+        weir_reason(self, "Retry-After of %llu s", (unsigned long long)asked);
         settle(self, fetch, WEIR_REJECT);
         return;
     }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "kit_message.h"
 #include "kit_tag.h"
 #include "kit_turn.h"
@@ -72,7 +73,8 @@ int weir_kit_produce(struct weir_kit *kit, uint32_t credit)
     produced = kit->behaviour.produce(&kit->self, kit->state, credit);
     made = kit->emit_count - before;
     if (made > credit)
-        kit_problem(kit, "%zu messages were produced, and %" PRIu32 " asked for", made, credit);
+        kit_problem(kit, "%zu %s produced, and %" PRIu32 " asked for", made,
+                    plural(made, "message was", "messages were"), credit);
     if (produced > WEIR_END)
         kit_problem(kit, "produce answered %d, which says nothing", produced);
     kit_turn_end(kit);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "kit_message.h"
 #include "kit_tag.h"
 #include "kit_turn.h"
@@ -17,7 +18,8 @@ static void release(struct weir_blob *blob)
     struct kit_blob *made = (struct kit_blob *)(void *)blob;
 
     if (made->holds == 0)
-        kit_problem(made->kit, "a blob of %zu bytes was released that is not held", blob->size);
+        kit_problem(made->kit, "a blob of %zu %s was released that is not held", blob->size,
+                    plural(blob->size, "byte", "bytes"));
     else
         made->holds--;
 }
@@ -98,7 +100,8 @@ void kit_blob_find_forgotten(struct weir_kit *kit)
 {
     for (const struct kit_blob *blob = kit->blobs; blob; blob = blob->next)
         if (blob->holds > 0)
-            kit_problem(kit, "a blob of %zu bytes is held and was never released", blob->blob.size);
+            kit_problem(kit, "a blob of %zu %s is held and was never released", blob->blob.size,
+                        plural(blob->blob.size, "byte", "bytes"));
 }
 
 void kit_blob_finish(struct weir_kit *kit)

@@ -74,6 +74,29 @@ PRIVATE_WORDS = {
     r"(?<=struct )single\w*|(?<!\w)single_\w+(?=\()": "a pool's worker, or a part",
     r"(?<=struct )extra\w*|(?<!\w)extra_\w+(?=\()": "optional state",
 }
+# A number in a text for people, and up to two words behind it.
+COUNTED = re.compile(r'%(?:"\s*PRI[udx]\w+\s*"|[lhzj]*[udi]) +([a-z]+)(?: +([a-z]+))?')
+# Between two parts of one literal.
+PARTS = re.compile(r'"\s*\n\s*"')
+# Behind a number these words are no plurals.
+NO_PLURALS = ("is", "was", "has", "does", "its", "this", "us", "ms", "s")
+# Texts before a number that is a limit, and numbers that are never 1.
+LIMITS = re.compile(r"(at most|more than|up to|longer than|deeper than|\.\.|\bto|must be|"
+                    r"outside the) ?$")
+NEVER_ONE = (
+    "removed pools and sources",  # DRAINING_MAX of them
+    "opens of refused reloads",  # STUCK_MAX of them
+    "bytes, at most",  # more than that
+    "bytes\", limit",  # likewise
+    "workers %s open; ",  # `N of its M`: M is more than N, which is more than 0
+    "workers is open",  # of 2 or more
+    "workers open, ",  # `N of M`: a figure beside others
+    "bytes of a socket's path",
+    "bytes that are",  # of a header
+    "dispatchers, there may be",
+    "bytes\", delivery->size",  # too many for host.memory
+)
+PLURAL_FOLDERS = ("host/", "core/", "config/", "plugins/", "sdk/testkit/")
 # In comments as in code.
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|\b(placeholder|stubs?|stubbed)\b", re.I)
 
@@ -227,6 +250,21 @@ def check_words(source):
             yield source.line_of(match.start()), f"a private word, {match.group()}: {term}"
 
 
+def check_plurals(source):
+    """A text that counts something says `1 worker`, not `1 workers`."""
+    if not source.path.startswith(PLURAL_FOLDERS):
+        return
+    whole = PARTS.sub(lambda gap: " " * len(gap[0]), source.text)
+    for match in COUNTED.finditer(whole):
+        words = [word for word in match.groups() if word and word.endswith("s")]
+        before = PARTS.sub("", source.text[:match.start()])[-20:]
+        after = PARTS.sub("", source.text[match.start():match.start() + 90])
+        if (all(word in NO_PLURALS for word in words) or LIMITS.search(before) or
+                any(text in after for text in NEVER_ONE)):
+            continue
+        yield source.line_of(match.start()), f"a plural for any number: {match[0]}: base/plural.h"
+
+
 def resolve(root, source, name, quoted):
     """The path from the root of an included file of ours; None when it is a library's."""
     folders = [os.path.dirname(source.path)] if quoted else []
@@ -342,7 +380,7 @@ def breaches(root, path):
     found = [*check_lines(source), *check_unfinished(source)]
     if source.is_c:
         found += [*check_functions(source), *check_banned(source), *check_words(source),
-                  *check_layers(root, source), *check_shape(root, source)]
+                  *check_plurals(source), *check_layers(root, source), *check_shape(root, source)]
     if path.endswith(".h"):
         found += check_alone(root, source)
     return [f"{path}:{number}: {what}" for number, what in sorted(found)]

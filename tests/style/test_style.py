@@ -94,6 +94,15 @@ class StyleTest(unittest.TestCase):
         self.write("core/base/text.c", CLEAN["core/base/text.c"] + 'const char *s = "anew";\n')
         self.assertNotIn("private", "".join(style.check_tree(self.root)))
 
+    def test_plurals_of_any_number_are_found(self):
+        for text in ('"%u workers restarted"', '"%" PRIu64 " workers"', '"%zu dead letters"',
+                     '"%d bytes are no record"', '"has %u "\n    "workers"'):
+            self.plant("core/base/text.c", f"const char *s = {text};\n", "a plural")
+        for text in ('"at most %d items"', '"%u %s restarted"', '"0..%u workers"', '"%u is wrong"',
+                     '"none of its %u workers is open"'):
+            self.write("core/base/text.c", CLEAN["core/base/text.c"] + f"const char *s = {text};\n")
+            self.assertNotIn("plural", "".join(style.check_tree(self.root)), text)
+
     def test_struct_typedef_is_found(self):
         self.plant("host/main.c", "typedef struct x y;\n", "typedef of a struct")
 

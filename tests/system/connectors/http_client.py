@@ -245,7 +245,7 @@ def test_retry_after():
     """promise B17: the message waits as long as the server says"""
     with fetching() as web:
         web.expect("later/1", "later")
-        web.expect_reason("later/3600", "Retry-After of 3600 seconds")
+        web.expect_reason("later/3600", "Retry-After of 3600 s")
 
 
 def test_limits():

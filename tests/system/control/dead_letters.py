@@ -110,7 +110,7 @@ def test_export_overwrites_nothing(host):
     answer = host.run("dead", "work", "--export", folder, *map(str, numbers))
     check(answer.returncode == 73, f"exit {answer.returncode}")
     check(f"work-{numbers[1]}.payload: File exists" in answer.stderr, answer.stderr)
-    check(answer.stdout == f"work: 1 dead letters exported to {folder}, 2 not\n", answer.stdout)
+    check(answer.stdout == f"work: 1 dead letter exported to {folder}, 2 not\n", answer.stdout)
     with open(os.path.join(folder, f"work-{numbers[1]}.payload"), encoding="utf-8") as stream:
         check(stream.read() == "mine", "what was there")
     check(not os.path.exists(os.path.join(host.work, "elsewhere")), "behind a link")
@@ -138,7 +138,7 @@ def test_letters_are_deleted(host):
     check(len(host.json("dead", "work")) == len(letters), "nothing is deleted by mistake")
     answer = host.run("dead", "work", "--delete", str(first), str(second), "999999")
     check(answer.returncode == 65 and answer.stdout == "", f"{answer}")
-    check("work: 2 dead letters deleted, 1 are not there" in answer.stderr, f"{answer}")
+    check("work: 2 dead letters deleted, 1 is not there" in answer.stderr, f"{answer}")
     left = host.json("dead", "work")
     check([letter["number"] for letter in left] ==
           [letter["number"] for letter in letters[2:]], "the remaining dead letters")

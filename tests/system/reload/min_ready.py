@@ -92,7 +92,7 @@ def none_opens(work):
                f"/readyz: {code} {text}")
     feed(host, YES)
     host.until(lambda: page(host, "/readyz")[0] == 200, "the backend is back")
-    host.check("1 of its 3 workers are open" in page(host, "/readyz")[1], "one of three")
+    host.check("1 of its 3 workers is open" in page(host, "/readyz")[1], "one of three")
     feed(host, YES, YES)
     host.until(lambda: host.pool("db")["live"] == 3, "all are tried again")
     host.stop()

@@ -178,7 +178,8 @@ def threads_that_are_stuck():
                 f"turn_warning: {hogs}; spare threads in their place: 2")
         answer = host.get("/readyz")
         check(answer[0] == status and line in answer[1], f"/readyz: {answer}")
-        check(line.split(": ", 1)[1] in host.weir("status"), "weir status does not show it")
+        unbroken = host.weir("status").replace("\n    ", " ")  # a line has 100 columns
+        check(line.split(": ", 1)[1] in unbroken, "weir status does not show it")
         check(f"\nweir_threads_stuck {hogs}\n" in host.get("/metrics")[1], "the metrics")
         host.end()
         os.unlink(barrier)
@@ -193,11 +194,10 @@ def retries_that_wait():
     row = re.search(r"^work .*$", host.weir("status"), re.M)[0].split()
     head = re.search(r"^POOL .*$", host.weir("status"), re.M)[0].replace("IN HAND", "IN_HAND")
     cell = dict(zip(head.split(), row))
-    parts = ("DONE", "DEAD", "MOVED", "QUEUED", "IN_HAND", "HELD")
-    moved = int(cell["MOVED"])  # from one worker to the other: accepted twice
-    check(int(cell["ACCEPTED"]) == sum(int(cell[part]) for part in parts) == 40 + moved,
+    parts = ("DONE", "DEAD", "QUEUED", "IN_HAND", "HELD")
+    check(int(cell["ACCEPTED"]) == sum(int(cell[part]) for part in parts) == 40,
           f"the row does not add up: {cell}")
-    check(int(cell["HELD"]) == 32 and cell["RETRIED"] == cell["HELD"], f"the retries: {cell}")
+    check(int(cell["HELD"]) == 32, f"the retries: {cell}")
     members = host.json("status", "--members", "work")
     check([(m["worker"], m["state"], m["queued"]) for m in members] ==
           [(0, "open", 4), (1, "open", 4)], f"the members: {members}")

@@ -258,7 +258,7 @@ static void test_retry_after_is_respected(void)
     hand_over(kit, "x");
     serve(kit, "HTTP/1.1 503 Full\r\nRetry-After: 301\r\nContent-Length: 0\r\n\r\n");
     settled(kit, WEIR_REJECT, 1);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Retry-After of 301 seconds");
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Retry-After of 301 s");
     finish(kit);
 }
 
