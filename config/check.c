@@ -11,6 +11,7 @@
 #include "config/named_pools.h"
 #include "config/outputs.h"
 #include "config/pools.h"
+#include "config/reached.h"
 #include "config/resolve.h"
 #include "config/state_files.h"
 
@@ -404,6 +405,8 @@ static int check_all(struct checking *checking)
         status = state_files_check(checking);
     if (status == WEIR_OK)
         status = checking_note(checking, deferred_checks_run(checking));
+    if (status == WEIR_OK)
+        status = reached_check(checking);
     return status;
 }
 

@@ -18,6 +18,7 @@ struct checking_pool {
     const char *path; /* `pools.images.members.small` */
     struct mark mark; /* of its key */
     uint32_t first;   /* of a copy: the index of the first copy of its template */
+    bool is_asked;    /* an option of kind pool names it */
 };
 
 /* The calls of behaviours' `check` that are not made yet: deferred_checks.h. */

@@ -342,7 +342,8 @@ const struct language_row language_pool[] = {
 };
 
 const struct language_row language_output[] = {
-    OTHER(0, "to", LANGUAGE_TARGET, .required = true, .help = "the pool"),
+    OTHER(0, "to", LANGUAGE_TARGET, .required = true,
+          .help = "the pool; or `none`: what the behaviour emits there is not wanted"),
     VALUE(struct settings_output, when_full, "when_full", uint32_t, WEIR_ENUM, .fallback = "wait",
           .choices = fullness,
           .help = "a message without room waits in the worker (`wait`), is refused with WEIR_EFULL "

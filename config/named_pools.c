@@ -25,11 +25,12 @@ static int check_name(struct checking *checking, const char *name, const struct 
                       const char *path)
 {
     uint32_t pool;
+    int status = path ? outputs_find(checking, name, mark, path, checking->report, &pool)
+                      : WEIR_ENOMEM;
 
-    if (!path)
-        return WEIR_ENOMEM;
-    return checking_note(checking,
-                         outputs_find(checking, name, mark, path, checking->report, &pool));
+    if (status == WEIR_OK)
+        checking->pools[pool].is_asked = true;
+    return checking_note(checking, status);
 }
 
 static int check_option(struct checking *checking, const struct settings_use *use,

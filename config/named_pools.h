@@ -9,7 +9,7 @@
 #include "config/checking.h"
 
 /* Checks the options of kind WEIR_POOL, and the maps of pools, of all behaviours. Records mistakes
- * in `checking`; WEIR_ENOMEM. */
+ * in `checking`, and which pools are named; WEIR_ENOMEM. */
 int named_pools_check(struct checking *checking);
 
 #endif

@@ -109,6 +109,17 @@ static int unknown_output(const struct binding *binding, const struct config_nod
     return WEIR_EINVALID;
 }
 
+/* `none` is no pool, unless there is one of that name. */
+static int bind_target(const struct binding *binding, const struct config_node *node,
+                       const char *path, struct settings_output *output)
+{
+    output->drops = node->kind == CONFIG_SCALAR && !node->null && strcmp(node->text, "none") == 0 &&
+                    checking_find_pool(binding->checking, node->text) == SETTINGS_NONE;
+    return output->drops
+               ? WEIR_OK
+               : outputs_target(binding->checking, node, path, binding->report, &output->pool);
+}
+
 /* The long form, `{to: report, when_full: reject}`. */
 static int bind_long(const struct binding *binding, const struct config_pair *pair,
                      const char *path, struct settings_output *output)
@@ -123,7 +134,7 @@ static int bind_long(const struct binding *binding, const struct config_pair *pa
     if (!inner)
         return WEIR_ENOMEM;
     if (to && result != WEIR_ENOMEM)
-        status = outputs_target(binding->checking, to, inner, binding->report, &output->pool);
+        status = bind_target(binding, to, inner, output);
     return status != WEIR_OK ? status : result;
 }
 
@@ -137,7 +148,7 @@ static int bind_output(const struct binding *binding, const struct config_pair *
         return unknown_output(binding, pair->key, path);
     if (pair->value->kind == CONFIG_MAP)
         return bind_long(binding, pair, path, output);
-    return outputs_target(binding->checking, pair->value, path, binding->report, &output->pool);
+    return bind_target(binding, pair->value, path, output);
 }
 
 static int make_outputs(const struct binding *binding)
@@ -170,7 +181,7 @@ static int check_required(const struct binding *binding, const struct config_nod
     int result = WEIR_OK;
 
     for (uint32_t i = 0; i < pool->output_count; i++) {
-        if (!rows[i].required || config_find(outputs, rows[i].name))
+        if (!rows[i].required || (config_find(outputs, rows[i].name) && !pool->outputs[i].drops))
             continue;
         (void)snprintf(path, sizeof path, "%s.outputs.%s", binding->place->path, rows[i].name);
         report_add(binding->report, mark, path, "is required by %s: bind it to a pool",

@@ -279,7 +279,9 @@ static void write_values(const struct page *page)
               "number, but not a list. `$${` is a plain `${`.");
     page_paragraph(
         page, "A number out of range is an error. Anchors, aliases and the merge key `<<` work; "
-              "keys at the top that begin with `x-` are ignored and may hold anchors. Limits of a "
+              "keys at the top that begin with `x-` are ignored and may hold anchors. The check "
+              "warns of a pool that nothing in the file leads to; the path of a pool below a key "
+              "`x-reached` says that code or `weir send` does. Limits of a "
               "file, with its includes and with aliases expanded: 8 MiB, 64 levels, 100,000 "
               "values, 1 MiB for a text, 100,000 times `${`, 1,000 values from files.");
 }
@@ -312,11 +314,14 @@ static void write_pools(const struct page *page)
     write_table(page, language_pool, 0);
     page_heading(page, "`pools.NAME`, of workers");
     page_paragraph(page, "`use` is required. `outputs` binds the outputs of the behaviour; those "
-                         "that the behaviour requires must be bound.");
+                         "that the behaviour requires must be bound. The check warns when one that "
+                         "it expects is not bound, unless it is bound to `none`, or the pool gets "
+                         "requests.");
     write_table(page, language_pool, LANGUAGE_OF_WORKERS);
     page_heading(page, "`pools.NAME.outputs.OUTPUT`");
-    page_paragraph(page, "The path of a pool, or these keys. With `wait` the worker gets no new "
-                         "messages until there is room; a cycle of outputs that wait is refused.");
+    page_paragraph(page, "The path of a pool, `none`, or these keys. With `wait` the worker gets "
+                         "no new messages until there is room; a cycle of outputs that wait is "
+                         "refused.");
     write_table(page, language_output, 0);
     page_heading(page, "`pools.NAME`, of pools");
     page_paragraph(page, "With `pool`, `size` is required: the number of copies. With `members`, "

@@ -70,6 +70,7 @@ struct settings_dispatcher {
 struct settings_output {
     const char *name;
     uint32_t pool;      /* index; SETTINGS_NONE = not bound */
+    bool drops;         /* bound to `none`: what is emitted there is not wanted */
     uint32_t when_full; /* enum weir_when_full */
     struct rate rate;   /* without messages: none */
 };

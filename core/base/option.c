@@ -36,7 +36,7 @@ static const char *got(const struct filling *filling, char *text, size_t size)
     else if (value->shape == OPTION_MAP)
         (void)snprintf(text, size, "a map");
     else if (value->shape == OPTION_NESTED)
-        (void)snprintf(text, size, "values that are no texts; in quotes they are, as \"{}\"");
+        (void)snprintf(text, size, "a value that is no text: quote it, as \"{}\"");
     else if (filling->row->secret || value->scalar.secret)
         (void)snprintf(text, size, "a secret");
     else

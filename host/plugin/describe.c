@@ -138,9 +138,10 @@ static void print_outputs(FILE *out, const struct weir_behaviour *behaviour)
         fputs("  outputs:\n", out);
     for (; output->name; output++) {
         const char *help = output->help ? output->help : "";
+        const char *need = output->required ? "required" : output->expected ? "expected" : "";
 
         fprintf(out, "    %-*s %s%s%s\n", NAME_COLUMN, output->name, help,
-                output->required && help[0] ? "; " : "", output->required ? "required" : "");
+                need[0] && help[0] ? "; " : "", need);
     }
 }
 

@@ -82,6 +82,7 @@ static void accept(struct supervisor *supervisor, const struct plan *plan,
                    const struct report *report, const struct apply_times *times)
 {
     answer_requesters(supervisor, 0, plan, report);
+    log_entries(supervisor, &report->warnings, WEIR_LOG_WARNING);
     for (size_t i = 0; i < plan->count; i++)
         log_step(supervisor, &plan->steps[i]);
     log_answer(sink_of(supervisor), WEIR_LOG_INFO, COMPONENT, "configuration reloaded",
@@ -325,7 +326,6 @@ static void reload(struct supervisor *supervisor)
         status = WEIR_ENOMEM;
     }
     if (status == 0) {
-        log_entries(supervisor, &report.warnings, WEIR_LOG_WARNING);
         change_to(supervisor, settings, &report);
     } else {
         refuse(supervisor, status, &report);

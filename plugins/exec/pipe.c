@@ -175,7 +175,9 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "the frames of the child, with the tag of the option `tag`" },
+    { .name = "out",
+      .help = "the frames of the child, with the tag of the option `tag`",
+      .expected = true },
     { 0 },
 };
 

@@ -559,7 +559,9 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "the output of each command, as exec.output/1; not for requests" },
+    { .name = "out",
+      .help = "the output of each command, as exec.output/1; not for requests",
+      .expected = true },
     { 0 },
 };
 

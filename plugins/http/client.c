@@ -395,7 +395,9 @@ static const struct weir_option options[] = {
 };
 
 static const struct weir_output outputs[] = {
-    { .name = "out", .help = "each answer, as http.body/1 or http.response/1; not for requests" },
+    { .name = "out",
+      .help = "each answer, as http.body/1 or http.response/1; not for requests",
+      .expected = true },
     { 0 },
 };
 

@@ -231,10 +231,11 @@ static const struct weir_option options[] = {
 /* In the order of enum integrity_verdict. */
 static const struct weir_output outputs[] = {
     { .name = "ok", .help = "files that are as the list says, as integrity.result/1" },
-    { .name = "changed", .help = "files with another checksum" },
-    { .name = "missing", .help = "files that are not there" },
+    { .name = "changed", .help = "files with another checksum", .expected = true },
+    { .name = "missing", .help = "files that are not there", .expected = true },
     { .name = "unreadable",
-      .help = "files that could not be read: no permission, not a file, an error" },
+      .help = "files that could not be read: no permission, not a file, an error",
+      .expected = true },
     { 0 },
 };
 

@@ -92,7 +92,13 @@ struct weir_output {
     const char *name;
     const char *help;
     bool required; /* `weir check` refuses a file that does not bind this output */
-    uint8_t reserved[7];
+    bool expected; /* since 1.1: what is emitted here is what the behaviour is for. `weir check`
+                    * warns when a file neither binds this output nor binds it to `none`. It does
+                    * not warn when the pool may get requests. Older hosts ignore the field */
+    bool asks;     /* since 1.1: requests go to the pool of this output, by weir_target, and their
+                    * replies come back. WEIR_ASKING says the same of a source. Older hosts ignore
+                    * the field */
+    uint8_t reserved[5];
 };
 
 enum weir_behaviour_flags {

@@ -29,6 +29,11 @@ try "$cmake" --build "build/$name"
 try "$cmake" -E chdir "build/$name" "${cmake%cmake}ctest" --no-tests=error --output-on-failure
 weir=$work/prefix/bin/weir
 
+# What an example shows loses nothing without a word.
+for file in "$name"/*.yaml; do
+    [[ ! -f $file ]] || try "$weir" check --strict "$file"
+done
+
 # start FILE: runs it behind the test's back; its log is $work/log, what it prints $work/printed.
 start() {
     : >"$work/log"

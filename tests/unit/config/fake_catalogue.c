@@ -112,6 +112,27 @@ static const struct weir_output words_outputs[] = {
     { 0 },
 };
 
+struct command {
+    struct weir_list command;
+};
+
+static const struct weir_option command_options[] = {
+    WEIR_OPTION_LIST(struct command, command, .min = 0, .max = INT64_MAX),
+    { 0 },
+};
+
+static const struct weir_output command_outputs[] = {
+    { .name = "out", .help = "what it is for", .expected = true },
+    { .name = "log", .help = "for whom it concerns" },
+    { 0 },
+};
+
+static const struct weir_output door_outputs[] = {
+    { .name = "asked", .help = "gets requests", .asks = true },
+    { .name = "next", .help = "gets the answers" },
+    { 0 },
+};
+
 static const struct weir_behaviour lines = {
     .name = "lines",
     .options = lines_options,
@@ -186,6 +207,34 @@ static const struct weir_behaviour total = {
     .handle = handle_nothing,
 };
 
+static const struct weir_behaviour command = {
+    .name = "run",
+    .options = command_options,
+    .outputs = command_outputs,
+    .settings_size = sizeof(struct command),
+    .handle = handle_nothing,
+};
+
+static const struct weir_behaviour server = {
+    .name = "server",
+    .outputs = lines_outputs,
+    .flags = WEIR_ASKING,
+    .produce = produce_nothing,
+};
+
+/* As `server`, by its output. */
+static const struct weir_behaviour caller = {
+    .name = "calls",
+    .outputs = door_outputs,
+    .produce = produce_nothing,
+};
+
+static const struct weir_behaviour asker = {
+    .name = "asker",
+    .outputs = door_outputs,
+    .handle = handle_nothing,
+};
+
 static const struct weir_behaviour relay = {
     .name = "relay",
     .options = relay_options,
@@ -220,6 +269,14 @@ struct row {
               { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
             { "gen.numbers",                                                                       \
               { &numbers, "gen", plugin_version, plugin_generation, (hash) + 7, NULL } },          \
+            { "exec.run",                                                                          \
+              { &command, "exec", plugin_version, plugin_generation, (hash) + 8, NULL } },         \
+            { "door.server",                                                                       \
+              { &server, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },          \
+            { "door.calls",                                                                        \
+              { &caller, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },          \
+            { "door.asker",                                                                        \
+              { &asker, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },           \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);
