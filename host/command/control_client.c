@@ -1,8 +1,10 @@
 #include "host/command/control_client.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include <weir/printable.h>
@@ -100,6 +102,43 @@ char *control_client_find(const struct control_client *client, int *out_code)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
+/* The owner of the socket, else of its folder: a user without rights sees only that one. */
+static bool find_owner(const char *path, uid_t *out)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    struct stat information;
+    bool found = lstat(path, &information) == 0 || (folder && stat(folder, &information) == 0);
+
+    free(folder);
+    if (found)
+        *out = information.st_uid;
+    return found;
+}
+
+/* Says who may ask a host that refuses this user. */
+static void print_owner(const struct control_client *client, const char *path)
+{
+    const struct passwd *entry;
+    uid_t owner;
+
+    if (!find_owner(path, &owner))
+        return;
+    entry = getpwuid(owner); /* a command has one thread */
+    if (entry)
+        (void)fail(client, EX_NOPERM,
+                   "ask as user %s, or as root, for example by sudo; a group gives no right to ask",
+                   entry->pw_name);
+}
+
+static int report_no_right(const struct control_client *client, const char *path, int error)
+{
+    (void)fail(client, EX_NOPERM, "%s: %s: only the host's own user and root may ask it", path,
+               strerror(error));
+    print_owner(client, path);
+    return EX_NOPERM;
+}
+
 /* Reports why the host did not answer. Returns the exit code. */
 static int report_not_open(const struct control_client *client, const char *path,
                            const struct answer *answer, int error)
@@ -110,8 +149,7 @@ static int report_not_open(const struct control_client *client, const char *path
                     "owner of its folder",
                     path, (unsigned)answer->stranger);
     if (error == EACCES || error == EPERM)
-        return fail(client, EX_NOPERM, "%s: %s: only the host's own user and root may ask it", path,
-                    strerror(error));
+        return report_no_right(client, path, error);
     if (error == EAGAIN)
         return fail(client, EX_TEMPFAIL,
                     "%s: the host does not accept a connection; it may be stopped", path);
@@ -215,6 +253,8 @@ static int fetch_from(const struct control_client *client, const struct exchange
 
     if (code != EX_OK)
         control_client_print(client, out->text, out->size, client->invocation->err);
+    if (out->status == HTTP_STATUS_FORBIDDEN)
+        print_owner(client, exchange->path);
     return code;
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Goal: the packages do not depend on the place, the time or the surroundings of their build, and
-# lintian has nothing to say about them. The builder can be their maintainer.
+# lintian has nothing to say about them. The builder can be their maintainer. The links of the pages
+# that they install lead somewhere.
 # Method: builds them again at another path, in another time zone and language, with another umask
 # and without a compiler cache; compares byte for byte. Writes their source with DEBEMAIL.
 #
@@ -42,6 +43,14 @@ lintian --allow-root --display-info --fail-on error,warning,info \
     --suppress-tags hardening-no-fortify-functions "$folder"/*.deb "$folder"/debug/*.deb ||
     fail "lintian (see above)"
 echo "package: lintian is content"
+
+mkdir "$folder/extracted"
+for package in "$folder"/*.deb; do
+    dpkg-deb --extract "$package" "$folder/extracted/$(basename "$package" .deb)"
+done
+python3 "$here/links.py" "$folder"/extracted/* || fail "links lead nowhere (see above)"
+rm -r "$folder/extracted"
+echo "package: the links of the installed pages lead to what the package installs"
 
 mkdir -p "$again"
 (

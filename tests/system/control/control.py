@@ -542,7 +542,8 @@ def test_strangers_are_refused():
                                     group=65534, extra_groups=[], capture_output=True, text=True,
                                     check=False)
             check(answer.returncode == 77, f"mode {mode:o}: {answer}")
-            found.append("only the host's own user and root may ask" in answer.stderr)
+            found.append("only the host's own user and root may ask" in answer.stderr and
+                         "ask as user root, or as root, for example by sudo" in answer.stderr)
         check(all(found), "why another user is refused")
         answer = status_as_nobody(host.socket)
         check(answer.stdout == "403\n", f"somebody else: {answer}")
