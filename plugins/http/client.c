@@ -29,7 +29,7 @@ static void look(struct weir_self *self, void *memory, void *context);
 static bool is_any_sending(const struct client *client)
 {
     for (const struct fetch *fetch = client->first; fetch; fetch = fetch->next)
-        if (fetch->is_sending)
+        if (fetch->phase == FETCH_LEAVING)
             return true;
     return false;
 }
@@ -46,7 +46,7 @@ static void look_later(struct weir_self *self, struct client *client)
 
 static void look_at(struct weir_self *self, struct client *client, struct fetch *fetch)
 {
-    if (fetch->is_sending) {
+    if (fetch->phase == FETCH_LEAVING) {
         settling_send(self, fetch);
     } else if (!weir_is_wanted(self, fetch->message)) {
         engine_remove(self, &client->engine, fetch->easy);
@@ -247,7 +247,7 @@ static void client_close(struct weir_self *self, void *memory, int reason)
     while (client->first) {
         struct fetch *fetch = client->first;
 
-        if (!fetch->is_sending)
+        if (fetch->phase != FETCH_LEAVING)
             engine_remove(self, &client->engine, fetch->easy);
         fetch_destroy(fetch);
     }

@@ -35,10 +35,17 @@ static bool add(struct fetch_bytes *bytes, const char *data, size_t size)
     return true;
 }
 
-static void end(struct fetch *fetch, const char *cause)
+void fetch_refuse(struct fetch *fetch, const char *cause)
 {
+    fetch->fault = FETCH_REFUSED;
     fetch->cause = cause;
-    fetch->is_final = true;
+}
+
+void fetch_lack(struct fetch *fetch, int error)
+{
+    fetch->fault = FETCH_SHORT;
+    fetch->cause = NULL;
+    fetch->shortage = error;
 }
 
 /* Returns `size` on success; any other number ends the transfer. */
@@ -46,12 +53,12 @@ static size_t keep(struct fetch *fetch, struct fetch_bytes *bytes, uint64_t max,
                    size_t size)
 {
     if (size > max - bytes->size) {
-        end(fetch, bytes == &fetch->body ? "more than response_max" : "too many headers");
+        fetch_refuse(fetch, bytes == &fetch->body ? "more than response_max" : "too many headers");
         return 0;
     }
     if (size == 0 || add(bytes, data, size))
         return size;
-    fetch->has_no_memory = true;
+    fetch_lack(fetch, ENOMEM);
     return 0;
 }
 
@@ -97,7 +104,7 @@ static bool is_too_much(struct fetch *fetch, size_t size)
     fetch->came += size;
     if (fetch->came <= FETCH_HEAD_MAX)
         return false;
-    end(fetch, "too many headers");
+    fetch_refuse(fetch, "too many headers");
     return true;
 }
 
@@ -111,12 +118,14 @@ static size_t take_header(char *data, size_t one, size_t size, void *context)
         return CURL_WRITEFUNC_ERROR;
     while (length > 0 && (data[length - 1] == '\n' || data[length - 1] == '\r'))
         length--;
-    if (length >= 5 && strncmp(data, "HTTP/", 5) == 0)
-        fetch->head.size = fetch->is_head_over = 0;
-    else if (length == 0)
-        fetch->is_head_over = true;
-    else if (!fetch->is_head_over && !keep_line(fetch, data, length))
+    if (length >= 5 && strncmp(data, "HTTP/", 5) == 0) {
+        fetch->phase = FETCH_HEAD;
+        fetch->head.size = 0;
+    } else if (length == 0) {
+        fetch->phase = FETCH_BODY;
+    } else if (fetch->phase == FETCH_HEAD && !keep_line(fetch, data, length)) {
         return CURL_WRITEFUNC_ERROR;
+    }
     return whole;
 }
 
@@ -159,6 +168,7 @@ static int before_request(void *context, char *address, char *own_address, int p
     fetch->has_acted |= !is_idempotent(fetch);
     if (++fetch->sent == 1 || is_idempotent(fetch))
         return CURL_PREREQFUNC_OK;
+    fetch->fault = FETCH_REPEATED;
     fetch->cause = "the server closed a kept connection without an answer";
     return CURL_PREREQFUNC_ABORT;
 }
@@ -225,7 +235,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 
     (void)purpose;
     if (made < 0 && weir_is_short(errno))
-        fetch->shortage = errno;
+        fetch_lack(fetch, errno);
     return made < 0 ? CURL_SOCKET_BAD : made;
 }
 
@@ -283,6 +293,7 @@ CURLcode fetch_repeat(struct fetch *fetch)
     if (fetch->spent_ms >= fetch->client->settings->timeout)
         return CURLE_OPERATION_TIMEDOUT;
     fetch->sent = 0;
+    fetch->fault = FETCH_FAULTLESS;
     fetch->came = fetch->head.size = fetch->body.size = 0;
     return set_request(fetch);
 }

@@ -17,6 +17,21 @@ struct fetch_bytes {
     size_t size, room;
 };
 
+/* How far the answer of the present request is. */
+enum fetch_phase {
+    FETCH_HEAD = 0,    /* it has not come, or is being received */
+    FETCH_BODY = 1,    /* header lines that follow are trailers */
+    FETCH_LEAVING = 2, /* the transfer is over; the answer waits for room in the output */
+};
+
+/* Why this side ended the transfer. */
+enum fetch_fault {
+    FETCH_FAULTLESS = 0, /* it did not */
+    FETCH_REFUSED = 1,   /* `cause`; another attempt would end in the same way */
+    FETCH_REPEATED = 2,  /* `cause`; libcurl was about to send the request once more */
+    FETCH_SHORT = 3,     /* the host lacked a descriptor or memory: `shortage` */
+};
+
 struct fetch {
     struct fetch *previous, *next;
     struct client *client;
@@ -27,21 +42,23 @@ struct fetch {
     struct curl_slist *headers;         /* owned; after a redirect */
     const char *method;                 /* of the present request, as the next two */
     bool has_body;
-    bool is_elsewhere;       /* at another server than that of `url` */
-    uint32_t redirects;      /* that were followed */
-    uint32_t sent;           /* how often libcurl began to send the present request */
-    bool has_acted;          /* a request was sent that counts each time */
-    uint64_t spent_ms;       /* by the requests before the present one */
-    size_t came;             /* bytes of headers of the present request's answers */
-    bool is_head_over;       /* the lines that follow are trailers */
+    bool is_elsewhere;  /* at another server than that of `url` */
+    uint32_t redirects; /* that were followed */
+    uint32_t sent;      /* how often libcurl began to send the present request */
+    bool has_acted;     /* a request was sent that counts each time */
+    uint64_t spent_ms;  /* by the requests before the present one */
+    size_t came;        /* bytes of headers of the present request's answers */
+    enum fetch_phase phase;
     struct fetch_bytes head; /* lines `name: value` of the last answer */
     struct fetch_bytes body;
-    const char *cause; /* why this side ended the transfer; NULL = it did not */
-    bool is_final;     /* with a cause: another attempt would end in the same way */
-    bool has_no_memory;
-    int shortage;    /* an errno: the host lacked a descriptor or the like; 0 = it did not */
-    bool is_sending; /* the answer waits for room in the output */
+    enum fetch_fault fault;
+    const char *cause; /* of a fault, for people */
+    int shortage;      /* an errno */
 };
+
+/* Note why the caller ends the transfer. The last fault counts. `error`: an errno. */
+void fetch_refuse(struct fetch *fetch, const char *cause);
+void fetch_lack(struct fetch *fetch, int error);
 
 /* Makes the transfer of a message and enters it in the list of the client. Takes `url` of malloc.
  * NULL: memory is out. */

@@ -1,5 +1,6 @@
 #include "redirect.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -119,8 +120,7 @@ static bool choose_headers(struct fetch *fetch)
 
 static CURLcode refuse(struct fetch *fetch, const char *cause)
 {
-    fetch->cause = cause;
-    fetch->is_final = true;
+    fetch_refuse(fetch, cause);
     return CURLE_TOO_MANY_REDIRECTS;
 }
 
@@ -183,6 +183,7 @@ bool redirect_take(struct fetch *fetch, CURLcode *out_code)
     *out_code = fetch->redirects < max ? follow(fetch, location) : CURLE_TOO_MANY_REDIRECTS;
     if (*out_code == CURLE_OK)
         *out_code = repeat(fetch, status);
-    fetch->has_no_memory |= *out_code == CURLE_OUT_OF_MEMORY;
+    if (*out_code == CURLE_OUT_OF_MEMORY)
+        fetch_lack(fetch, ENOMEM);
     return *out_code == CURLE_OK;
 }

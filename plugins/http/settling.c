@@ -146,8 +146,8 @@ void settling_send(struct weir_self *self, struct fetch *fetch)
 {
     int status = send_output(self, fetch);
 
-    fetch->is_sending = status == WEIR_EFULL || status == WEIR_ENOMEM;
-    if (fetch->is_sending)
+    fetch->phase = FETCH_LEAVING;
+    if (status == WEIR_EFULL || status == WEIR_ENOMEM)
         return;
     if (status != 0)
         weir_reason(self, "output: %s", weir_status_text(status));
@@ -177,8 +177,8 @@ static void answered(struct weir_self *self, struct fetch *fetch)
 /* Another attempt would end in the same way. */
 static bool is_final(const struct fetch *fetch, CURLcode code)
 {
-    return fetch->is_final || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL ||
-           code == CURLE_TOO_MANY_REDIRECTS;
+    return fetch->fault == FETCH_REFUSED || code == CURLE_URL_MALFORMAT ||
+           code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_TOO_MANY_REDIRECTS;
 }
 
 /* An errno when the host lacks descriptors or memory; 0: it does not. A look-up of a name, and the
@@ -190,10 +190,12 @@ static int shortage_of(const struct fetch *fetch, CURLcode code)
 
     if (fetch->has_acted)
         return 0;
-    if (fetch->has_no_memory || (code == CURLE_OUT_OF_MEMORY && fetch->sent == 0))
-        return ENOMEM;
-    if (fetch->shortage || fetch->cause || code == CURLE_OUT_OF_MEMORY)
+    if (fetch->fault == FETCH_SHORT)
         return fetch->shortage;
+    if (code == CURLE_OUT_OF_MEMORY && fetch->sent == 0)
+        return ENOMEM;
+    if (fetch->fault != FETCH_FAULTLESS || code == CURLE_OUT_OF_MEMORY)
+        return 0;
     probe = fcntl(fetch->client->engine.poller, F_DUPFD_CLOEXEC, 0);
     if (probe < 0)
         return weir_is_short(errno) ? errno : 0;
@@ -206,7 +208,7 @@ static const char *reason_of(const struct fetch *fetch, CURLcode code)
 {
     if (fetch->cause)
         return fetch->cause;
-    if (code == CURLE_OUT_OF_MEMORY && !fetch->has_no_memory)
+    if (code == CURLE_OUT_OF_MEMORY && fetch->fault != FETCH_SHORT)
         return "too long a line in the headers";
     return curl_easy_strerror(code);
 }
