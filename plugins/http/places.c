@@ -7,6 +7,20 @@
 #define FRESH_SERVED_MS 100u /* its next request may be on its way */
 #define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
 
+/* Whether bytes that nobody has read lie in the socket. */
+static bool has_bytes(const struct connection *connection)
+{
+    struct pollfd look = { .fd = connection->descriptor, .events = POLLIN };
+
+    return poll(&look, 1, 0) > 0 && (look.revents & POLLIN) != 0;
+}
+
+/* A request, or more of it, lies in the socket; the set is about to report it. */
+static bool has_request(const struct connection *c)
+{
+    return (c->phase == CONNECTION_IDLE || c->phase == CONNECTION_RECEIVING) && has_bytes(c);
+}
+
 void places_expire(struct server *server)
 {
     uint64_t now = weir_now_ms(server->self);
@@ -14,19 +28,11 @@ void places_expire(struct server *server)
     for (unsigned list = 0; list < SERVER_LISTS; list++)
         for (struct connection *c = server->lists[list].first, *next; c; c = next) {
             next = c->next;
-            if (c->deadline_ms > now)
+            if (c->deadline_ms > now || has_request(c))
                 continue;
             server->figures.expired += c->phase != CONNECTION_LINGERING;
             connection_end(c);
         }
-}
-
-/* Whether bytes that nobody has read lie in the socket. */
-static bool has_bytes(const struct connection *connection)
-{
-    struct pollfd look = { .fd = connection->descriptor, .events = POLLIN };
-
-    return poll(&look, 1, 0) > 0 && (look.revents & POLLIN) != 0;
 }
 
 /* Ends the oldest connection of a list, unless it is fresh. Passes by those with unread bytes in

@@ -303,10 +303,10 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
 
     (void)context;
     enter(self, server);
+    run(server); /* what came while the host had no time came before the deadlines */
     places_expire(server);
     connection_sweep(server);
     weir_progress(self, "requests", server->figures.received, 0);
-    run(server);
 }
 
 static void look_at_certificate(struct weir_self *self, void *memory, void *context)
