@@ -15,6 +15,7 @@ import ssl
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -59,6 +60,7 @@ def served(kind):
             client = socket.create_connection(("127.0.0.1", port))
             return context.wrap_socket(client, server_hostname="localhost") if context else client
 
+        web.port = port
         yield web, connect
 
 
@@ -129,6 +131,42 @@ def test_health_answers_beside_silent_clients():
         web.open_gate()
         for client in held + silent:
             client.close()
+
+
+def client_hello():
+    """The first bytes of a handshake, some 500."""
+    own, other = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = ssl.create_default_context().wrap_bio(other, own, server_hostname="localhost")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        session.do_handshake()
+    return own.read()
+
+
+def test_half_handshakes_stop_nobody():
+    """promise B41: neither the health path, nor a request, nor the end; that of a client that goes
+    away ends at once"""
+    hello = client_hello()
+    with served("tls") as (web, connect):
+        for size in (0, 1, 5, 100, 10000):
+            silent = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(100)]
+            for client in silent:
+                client.sendall(hello[:size])
+            for path in (b"/healthz", b"/head"):
+                answer = ask(connect, b"GET %b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" %
+                             path)
+                check(answer.startswith(b"HTTP/1.1 200 "), f"{size} bytes, {path}: {answer[:60]}")
+            for client in silent:
+                client.close()
+            until(lambda: web.items()["connections"] == 0, "the end of all connections")
+        expired = web.items()["expired"]
+        check(expired == 0, f"{expired} connections were ended by their deadlines")
+        silent = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(PLACES)]
+        for client in silent:
+            client.sendall(hello[:100])
+        until(lambda: web.items()["connections"] == PLACES, "half handshakes")
+        before = time.monotonic()
+        check(web.host.stop() == 0, "the host ends in order")
+        check(time.monotonic() - before < 10, "half a handshake holds up the end")
 
 
 def test_all_who_come_again_are_answered():

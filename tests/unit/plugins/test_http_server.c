@@ -348,6 +348,7 @@ static void test_wrong_headers_of_a_reply_are_left_out(void)
     CU_ASSERT_PTR_NULL(strstr(answer, "Keep-Alive"));
     CU_ASSERT_PTR_NULL(strstr(answer, "bad"));
     CU_ASSERT_PTR_NULL(strstr(answer, "X-B"));
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "is no header; it is left out"));
     memset(large, 'x', 39999);
     memcpy(large, "200\nX-A: ", 9);
     memcpy(large + 39990, "\n\nyes", 5);
@@ -355,6 +356,7 @@ static void test_wrong_headers_of_a_reply_are_left_out(void)
     CU_ASSERT_EQUAL(
         weir_kit_answer(kit, site_sent(kit, 2)->reference, 0, HTTP_RESPONSE_TAG, large, 39995), 0);
     CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 500 "));
+    CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "too many headers"));
     free(large);
     site_finish(kit);
 }
