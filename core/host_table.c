@@ -81,6 +81,7 @@ const struct weir_host host_table = {
     .parent = host_parent,
     .set_demand = host_set_demand,
     .set_descriptors = host_set_descriptors,
+    .child_process = host_child_process,
     .task = host_task,
     .take = host_take,
     .lease_send = host_lease_send,

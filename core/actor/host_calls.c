@@ -359,6 +359,14 @@ uint32_t host_index(struct weir_self *self)
     return place ? place->index : 0;
 }
 
+void host_child_process(struct weir_self *self, int64_t process)
+{
+    struct place *place = actor_of_self(self)->place;
+
+    if (place)
+        place_name_process(place, process > 0 && process <= INT32_MAX ? (int32_t)process : 0);
+}
+
 /* --- logs and progress ------------------------------------------------------------------------ */
 
 void host_log(struct weir_self *self, enum weir_log_level level, const char *event,

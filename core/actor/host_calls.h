@@ -42,6 +42,7 @@ int host_name(struct weir_self *self, const char *name);
 weir_pid host_pid(struct weir_self *self);
 const char *host_path(struct weir_self *self);
 uint32_t host_index(struct weir_self *self);
+void host_child_process(struct weir_self *self, int64_t process);
 void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
               const struct weir_field *fields);
 void host_progress(struct weir_self *self, const char *unit, uint64_t done, uint64_t total);

@@ -44,6 +44,8 @@ static void end_ext(struct actor *actor)
 {
     struct actor_ext *ext = actor->ext;
 
+    if (actor->place)
+        place_name_process(actor->place, 0);
     if (!ext)
         return;
     request_drop_all(actor);

@@ -39,6 +39,7 @@ void place_destroy(struct place *place)
     spec_unref(place->opened_with);
     spec_unref(place->respec);
     free(place->age);
+    free(place->hand_age);
     handover_unref(atomic_load_explicit(&place->handover, memory_order_relaxed));
     /* no other thread has it */
     free(atomic_load_explicit(&place->lease, memory_order_relaxed));

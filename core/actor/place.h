@@ -72,6 +72,7 @@ struct place {
     _Atomic uint32_t engaged;    /* owner writes: see place_engage */
     _Atomic uint32_t by_port;    /* the lock of its port writes: see place_engage_by_port */
     _Atomic uint64_t shut_ns;    /* owner writes: no incarnation is open since then; 0 = one is */
+    _Atomic int32_t process;     /* owner writes: works for the incarnation; 0: none */
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct handover *) handover; /* owner, after the pool's lock; NULL: none, or over */
@@ -91,6 +92,7 @@ struct place {
     bool names_pools;           /* the options of that spec name pools */
     struct spec *respec;        /* takes effect at SIGNAL_RESPEC */
     struct age *age;            /* of waiting messages; NULL: none was seen waiting */
+    struct age *hand_age;       /* of messages in hand; NULL: none was seen in hand */
     uint64_t used;              /* messages settled by the last check of pool/scaler.h */
     uint64_t unused_ns;         /* it has been unused since; 0 = no check has found it so */
     uint32_t seat;              /* among the members; PLACE_NO_SEAT: it never was a member */
@@ -193,6 +195,14 @@ static inline void place_shut(struct place *place, uint64_t now_ns)
 {
     /* Relaxed, as every use: it is compared with a time-out. `| 1`: 0 says that one is open. */
     atomic_store_explicit(&place->shut_ns, now_ns | 1, memory_order_relaxed);
+}
+
+/* Names the process that works for its incarnation; 0: none. Owner. */
+static inline void place_name_process(struct place *place, int32_t process)
+{
+    /* Sequentially consistent: a thread that kills it reads the name again after it has got a
+     * descriptor of the process (process_kill). The owner reaps it after this store only. */
+    atomic_store(&place->process, process);
 }
 
 /* Counts what its actor waits for, so that the actor is in use without a message: requests without

@@ -43,6 +43,23 @@ uint64_t figures_age_of_place_locked(struct place *place)
     return place->age ? age_read(place->age, admitted, taken, now_ns) : 0;
 }
 
+/* A lower bound of the age of the oldest message in hand, from the numbers of messages that have
+ * begun and of those that are in hand no more. A retry makes the second number smaller: the message
+ * that begins again is in hand since now. */
+static uint64_t age_in_hand_locked(struct place *place, const struct ledger_reading *reading)
+{
+    uint64_t begun = reading->accepted - reading->queued;
+
+    if (!place->hand_age && reading->in_hand > 0)
+        place->hand_age = calloc(1, sizeof *place->hand_age);
+    if (place->hand_age && reading->in_hand == 0)
+        *place->hand_age = (struct age){ .count = 0 };
+    if (!place->hand_age || reading->in_hand == 0)
+        return 0;
+    return age_read(place->hand_age, begun, begun - reading->in_hand,
+                    clock_now_ns(&place->actor->runtime->options.clock));
+}
+
 static uint32_t waiters_of(const struct wait_queue *queue)
 {
     /* Relaxed: a figure for people. */
@@ -61,6 +78,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
     ledger_reading_add(&tally->ledger, &reading);
+    (void)age_in_hand_locked(place, &reading);
     children_add_ledger(place, &tally->ledger);
     if (reading.queued > 0)
         count_age(tally, figures_age_of_place_locked(place));
@@ -318,12 +336,15 @@ static void list_places(struct listing *listing, struct list *places, bool retir
             .state = state_of(place, retiring),
             .restarts = atomic_load_explicit(&place->restarts, memory_order_relaxed),
             .retrying = atomic_load_explicit(&place->retrying, memory_order_relaxed),
+            .process = atomic_load_explicit(&place->process, memory_order_relaxed),
         };
 
         ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
         member.busy = reading.in_hand > 0;
         member.queued = reading.queued;
         member.held = reading.held;
+        member.in_hand = reading.in_hand;
+        member.hand_ms = age_in_hand_locked(place, &reading) / NS_PER_MS;
         list_member(listing, &member);
     }
 }
@@ -339,6 +360,7 @@ static void list_child(struct listing *listing, struct pool *child, uint32_t ind
     member.queued = stats.queued;
     member.restarts = stats.restarts;
     member.held = stats.held;
+    member.in_hand = stats.in_hand;
     member.retrying = stats.retrying;
     list_member(listing, &member);
 }

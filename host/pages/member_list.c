@@ -4,16 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
+#include "base/plural.h"
 #include "config/json.h"
 #include "host/pages/holders.h"
+#include "host/pages/process_figures.h"
 
 #define TAKERS_MAX 16 /* that are named */
+#define NAME_WIDTH 28 /* the other columns have 72: COLUMNS_PAGE in all */
 
 /* Where the lines go: JSON when `json` is set, else the stream. */
 struct listing {
     struct json *json;
     FILE *stream;
     struct holders holders;
+    uint32_t from; /* of each pool: the first number of a worker */
+    uint32_t left; /* so many more workers have room in the answer */
 };
 
 /* The members of one pool, and the open leases, sorted by member. */
@@ -66,6 +72,20 @@ static void write_lease(const struct listing *listing, const struct pool_lease *
     json_end(listing->json);
 }
 
+/* Its end may have reaped it already. */
+static void write_process(const struct listing *listing, const struct weir_member *member)
+{
+    struct process_figures figures;
+
+    if (!process_figures_read(member->process, &figures))
+        return;
+    json_begin_object(listing->json, "process");
+    json_unsigned(listing->json, "pid", (uint64_t)member->process);
+    json_unsigned(listing->json, "memory_bytes", figures.memory);
+    json_unsigned(listing->json, "cpu_ms", figures.cpu_ms);
+    json_end(listing->json);
+}
+
 static void write_member(const struct listing *listing, const struct listed *listed,
                          const struct weir_member *member)
 {
@@ -81,28 +101,67 @@ static void write_member(const struct listing *listing, const struct listed *lis
     json_unsigned(listing->json, "held", member->held);
     json_unsigned(listing->json, "retrying", member->retrying);
     json_unsigned(listing->json, "restarts", member->restarts);
+    json_unsigned(listing->json, "in_hand", member->in_hand);
+    json_unsigned(listing->json, "hand_ms", member->hand_ms);
+    write_process(listing, member);
     if (lease)
         write_lease(listing, lease);
     json_end(listing->json);
+}
+
+/* `-` in the columns of what the worker does not have. */
+static void print_process(const struct listing *listing, const struct weir_member *member)
+{
+    struct process_figures figures;
+    char memory[COLUMNS_CELL], cpu[COLUMNS_CELL];
+
+    if (!process_figures_read(member->process, &figures)) {
+        fprintf(listing->stream, " %7s %6s %6s\n", "-", "-", "-");
+        return;
+    }
+    columns_size(figures.memory, memory, sizeof memory);
+    columns_age(figures.cpu_ms, cpu, sizeof cpu);
+    fprintf(listing->stream, " %7" PRId64 " %6s %6s\n", member->process, memory, cpu);
+}
+
+static void print_lease(const struct listing *listing, const struct pool_lease *lease)
+{
+    char holder[HOLDER_NAME_SIZE], age[COLUMNS_CELL];
+
+    holders_name(&listing->holders, lease->holder, holder);
+    columns_age(lease->age_ms, age, sizeof age);
+    fprintf(listing->stream, "    leased to %s for %s\n", holder, age);
+}
+
+/* `pool#3`; a long pool is cut in its middle, and the number stays. */
+static void print_name(const struct listing *listing, const char *path, uint32_t index)
+{
+    char number[16], cut[4 * NAME_WIDTH + 1];
+
+    (void)snprintf(number, sizeof number, "#%" PRIu32, index);
+    columns_cut(path, NAME_WIDTH - strlen(number), cut, sizeof cut);
+    fprintf(listing->stream, "%s%-*s", cut, NAME_WIDTH - (int)columns_width(cut), number);
 }
 
 static void print_member(const struct listing *listing, const struct listed *listed,
                          const struct weir_member *member)
 {
     const struct pool_lease *lease = lease_of(listed, member);
-    char name[512];
-    char holder[HOLDER_NAME_SIZE];
+    char in_hand[COLUMNS_CELL], age[COLUMNS_CELL] = "-", queued[COLUMNS_CELL];
+    char held[COLUMNS_CELL], restarts[COLUMNS_CELL];
 
-    (void)snprintf(name, sizeof name, "%s#%" PRIu32, listed->path, member->index);
-    fprintf(listing->stream,
-            "%-28s %-11s %5" PRIu32 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 " %8" PRIu64, name,
-            state_name(member->state), member->busy, member->queued, member->held, member->retrying,
-            member->restarts);
-    if (lease) {
-        holders_name(&listing->holders, lease->holder, holder);
-        fprintf(listing->stream, "  leased to %s for %" PRIu64 " ms", holder, lease->age_ms);
-    }
-    (void)fputc('\n', listing->stream);
+    columns_count(member->in_hand, in_hand, sizeof in_hand);
+    if (member->in_hand > 0)
+        columns_age(member->hand_ms, age, sizeof age);
+    columns_count(member->queued, queued, sizeof queued);
+    columns_count(member->held, held, sizeof held);
+    columns_count(member->restarts, restarts, sizeof restarts);
+    print_name(listing, listed->path, member->index);
+    fprintf(listing->stream, " %-11s %7s %6s %6s %5s %8s", state_name(member->state), in_hand, age,
+            queued, held, restarts);
+    print_process(listing, member);
+    if (lease)
+        print_lease(listing, lease);
 }
 
 /* A line with the takers that wait for a worker of the pool. */
@@ -169,17 +228,44 @@ static void read_pool(struct pool *pool, struct listed *out)
         qsort(out->leases, out->lease_count, sizeof *out->leases, by_member);
 }
 
+/* Says that workers are left out, and how to get them. */
+static void list_rest(const struct listing *listing, const struct listed *listed, uint32_t index)
+{
+    uint32_t more = listed->count - index;
+    uint32_t next = listed->members[index].index;
+
+    if (listing->json) {
+        json_begin_object(listing->json, NULL);
+        json_text(listing->json, "pool", listed->path);
+        json_unsigned(listing->json, "more", more);
+        json_unsigned(listing->json, "from", next);
+        json_end(listing->json);
+        return;
+    }
+    fprintf(listing->stream,
+            "%s: %" PRIu32 " more %s: `weir status --members --from %" PRIu32 " %s`\n",
+            listed->path, more, plural(more, "worker", "workers"), next, listed->path);
+}
+
 /* Without memory the pool is left out. */
-static void list_pool(const struct listing *listing, struct pool *pool)
+static void list_pool(struct listing *listing, struct pool *pool)
 {
     struct listed listed;
 
     read_pool(pool, &listed);
-    for (uint32_t i = 0; i < listed.count; i++)
+    for (uint32_t i = 0; i < listed.count; i++) {
+        if (listed.members[i].index < listing->from)
+            continue;
+        if (listing->left == 0) {
+            list_rest(listing, &listed, i);
+            break;
+        }
+        listing->left--;
         if (listing->json)
             write_member(listing, &listed, &listed.members[i]);
         else
             print_member(listing, &listed, &listed.members[i]);
+    }
     if (!listing->json)
         print_takers(listing, pool);
     free(listed.members);
@@ -195,7 +281,7 @@ static bool is_meant(const char *path, const char *wanted)
 }
 
 static void list_pools_locked(const struct overview *overview, const char *wanted,
-                              const struct listing *listing)
+                              struct listing *listing)
 {
     const struct settings *settings = overview->assembly->shared->settings;
 
@@ -204,37 +290,54 @@ static void list_pools_locked(const struct overview *overview, const char *wante
             list_pool(listing, overview->assembly->pools[i]);
 }
 
-static void list_all_locked(const struct overview *overview, const char *path, bool for_people,
-                            FILE *stream)
+static void print_all_locked(const struct overview *overview, const char *path,
+                             struct listing *listing, FILE *stream)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    listing->stream = open_memstream(&text, &size);
+    if (!listing->stream)
+        return;
+    fprintf(listing->stream, "%-*s %-11s %7s %6s %6s %5s %8s %7s %6s %6s\n", NAME_WIDTH, "WORKER",
+            "STATE", "IN HAND", "AGE", "QUEUED", "HELD", "RESTARTS", "PROCESS", "MEMORY", "CPU");
+    list_pools_locked(overview, path, listing);
+    if (fclose(listing->stream) == 0)
+        columns_fold(text, stream);
+    free(text);
+}
+
+static void list_all_locked(const struct overview *overview, const struct member_list_part *part,
+                            bool for_people, FILE *stream)
 {
     struct json json = { 0 };
-    struct listing listing = { .json = for_people ? NULL : &json, .stream = stream };
+    struct listing listing = { .json = for_people ? NULL : &json,
+                               .from = part->from,
+                               .left = MEMBER_LIST_MAX };
 
     holders_read_locked(overview, &listing.holders);
     if (for_people) {
-        fprintf(stream, "%-28s %-11s %5s %8s %6s %8s %8s\n", "WORKER", "STATE", "BUSY", "QUEUED",
-                "HELD", "RETRYING", "RESTARTS");
-        list_pools_locked(overview, path, &listing);
+        print_all_locked(overview, part->path, &listing, stream);
     } else {
         json_init(&json, stream);
         json_begin_array(&json, NULL);
-        list_pools_locked(overview, path, &listing);
+        list_pools_locked(overview, part->path, &listing);
         json_end(&json);
         json_finish(&json);
     }
     holders_finish(&listing.holders);
 }
 
-bool member_list_write(const struct overview *overview, const char *path, bool for_people,
-                       FILE *stream)
+bool member_list_write(const struct overview *overview, const struct member_list_part *part,
+                       bool for_people, FILE *stream)
 {
     bool found;
 
     lock_acquire(&overview->assembly->lock);
-    found = !path ||
-            settings_find_pool(overview->assembly->shared->settings, path) != SETTINGS_NONE;
+    found = !part->path ||
+            settings_find_pool(overview->assembly->shared->settings, part->path) != SETTINGS_NONE;
     if (found)
-        list_all_locked(overview, path, for_people, stream);
+        list_all_locked(overview, part, for_people, stream);
     lock_release(&overview->assembly->lock);
     return found;
 }

@@ -1,5 +1,6 @@
 /*
- * pages/member_list.h - the workers of the pools, one line each: state, backlog, restarts.
+ * pages/member_list.h - the workers of the pools, one line each: state, what they have in hand,
+ * backlog, restarts, and the process that works for them.
  *
  * Any thread.
  */
@@ -8,10 +9,19 @@
 
 #include "host/pages/overview_figures.h"
 
-/* Writes the workers of the pool `path` and of the pools in it; NULL: of all pools. False: there is
- * no such pool, and nothing was written. */
-bool member_list_write(const struct overview *overview, const char *path, bool for_people,
-                       FILE *stream);
+/* The most workers in one answer: the lock is held while the kernel is asked about each process. */
+#define MEMBER_LIST_MAX 1000u
+
+struct member_list_part {
+    const char *path; /* of a pool, with the pools in it; NULL: all pools */
+    uint32_t from;    /* workers of a lower number are left out */
+};
+
+/* Writes workers, MEMBER_LIST_MAX at most. For each pool of which some are left out, its last line
+ * or element says how many, and from which number on. False: there is no such pool, and nothing was
+ * written. */
+bool member_list_write(const struct overview *overview, const struct member_list_part *part,
+                       bool for_people, FILE *stream);
 
 /* Writes the first takers that wait for a worker of a pool of the present settings, as the array
  * `takers`. assembly->lock is held. */

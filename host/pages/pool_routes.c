@@ -1,5 +1,6 @@
 #include "host/pages/pool_routes.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/plural.h"
@@ -27,8 +28,17 @@ unsigned pool_routes_one(struct inquiry *inquiry)
 /* With a path after the slash: only that pool and its members. */
 unsigned pool_routes_members(struct inquiry *inquiry)
 {
-    return member_list_write(&inquiry->routes->overview, inquiry->rest,
-                             inquiry->request->wants_text, inquiry->stream)
+    struct member_list_part part = { .path = inquiry->rest };
+    uint64_t from = 0;
+    char text[32];
+
+    if (http_query(inquiry->request, "from", text, sizeof text) &&
+        (text_parse_u64(text, &from) != TEXT_OK || from > UINT32_MAX))
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "from must be 0..%" PRIu32,
+                              UINT32_MAX);
+    part.from = (uint32_t)from;
+    return member_list_write(&inquiry->routes->overview, &part, inquiry->request->wants_text,
+                             inquiry->stream)
                ? HTTP_STATUS_OK
                : inquiry_no_such_pool(inquiry);
 }

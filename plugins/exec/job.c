@@ -31,9 +31,16 @@ static void close_streams(struct weir_self *self, struct job *job)
     stream_close(self, &job->errors);
 }
 
+/* No number of a process that has been reaped stays named. */
+static bool reap(struct weir_self *self, struct job *job, int wait_ms)
+{
+    weir_child_process(self, 0);
+    return child_reap(&job->child, wait_ms);
+}
+
 bool job_finish(struct weir_self *self, struct job *job)
 {
-    bool ended = child_reap(&job->child, END_WAIT_MS);
+    bool ended = reap(self, job, END_WAIT_MS);
 
     close_streams(self, job);
     free(job->text);
@@ -117,6 +124,8 @@ int job_start(struct weir_self *self, struct job *job, const struct child_plan *
     (void)close(descriptors[0]);
     if (error != 0)
         close_streams(self, job);
+    else
+        weir_child_process(self, job->child.process);
     return error;
 }
 
@@ -143,7 +152,7 @@ int job_watch(struct weir_self *self, struct job *job, const struct job_calls *c
     if (error == 0)
         error = watch_end(self, job, calls);
     if (error != 0) {
-        (void)child_reap(&job->child, END_WAIT_MS);
+        (void)reap(self, job, END_WAIT_MS);
         close_streams(self, job);
     }
     return error;
@@ -257,7 +266,7 @@ void job_end(struct weir_self *self, struct job *job)
     long long process = job->child.process;
 
     /* The group is killed first: none of its processes writes any more. */
-    (void)child_reap(&job->child, -1);
+    (void)reap(self, job, -1);
     read_rest(self, job, process);
     words_end(self, &job->words, process);
     close_streams(self, job);

@@ -133,6 +133,7 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
     if (error == 0)
         error = child_start(&peer->child, plan, arguments, ends, DESCRIPTORS);
     close_ends(ends);
+    weir_child_process(self, peer->child.process);
     if (error == 0)
         error = watch(self, peer, calls);
     if (error != 0)
@@ -200,6 +201,7 @@ bool peer_finish(struct weir_self *self, struct peer *peer)
     child_signal(&peer->child, SIGKILL);
     read_rest(self, peer);
     words_end(self, &peer->words, process);
+    weir_child_process(self, 0);
     ended = child_reap(&peer->child, END_WAIT_MS);
     inbox_close(self, &peer->inbox);
     outbox_close(self, &peer->outbox);

@@ -110,6 +110,7 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
     kit->settings = settings;
     kit->demand = kit_message_in_hand_max(kit);
     kit->descriptors = 0;
+    kit->child_process = 0;
     kit->own_end = -1;
     kit_turn_begin(kit);
     if (kit->behaviour.open)

@@ -99,6 +99,11 @@ uint32_t weir_kit_descriptors(const struct weir_kit *kit)
     return kit->descriptors;
 }
 
+int64_t weir_kit_child_process(const struct weir_kit *kit)
+{
+    return kit->child_process;
+}
+
 uint32_t weir_kit_demand(const struct weir_kit *kit)
 {
     return kit->demand;

@@ -193,6 +193,11 @@ static int set_descriptors(struct weir_self *self, uint32_t count)
     return 0;
 }
 
+static void child_process(struct weir_self *self, int64_t process)
+{
+    kit_of(self)->child_process = process > 0 ? process : 0;
+}
+
 static void print(struct weir_self *self, const char *text, size_t size)
 {
     kit_text_add(&kit_of(self)->printed, text, size);
@@ -264,6 +269,7 @@ static const struct weir_host table = {
     .exit_status = exit_status,
     .set_demand = set_demand,
     .set_descriptors = set_descriptors,
+    .child_process = child_process,
     .task = kit_task_run,
     .print = print,
     .pool_members = kit_pool_members,

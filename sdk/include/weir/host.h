@@ -238,6 +238,8 @@ struct weir_host {
                                              size_t size, const char *label);
     /* descriptors (round trip) */
     int (*set_descriptors)(struct weir_self *, uint32_t count);
+    /* the process that works for the worker (same): weir/process.h */
+    void (*child_process)(struct weir_self *, int64_t process);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give

@@ -44,6 +44,7 @@
 #include "port.h"
 #include "port_leases.h"
 #include "port_tasks.h"
+#include "process.h"
 #include "resize.h"
 #include "source.h"
 #include "spawn.h"

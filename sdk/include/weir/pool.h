@@ -79,6 +79,10 @@ struct weir_member {
     uint64_t held;     /* messages that wait for a retry, for room at the target of an output, or in
                         * the stash; of a nested pool: the sum */
     uint64_t retrying; /* of `held`: messages that wait for a retry */
+    uint64_t in_hand;  /* messages that it handles or keeps; of a nested pool: the sum */
+    uint64_t hand_ms;  /* how many milliseconds the oldest of them has been in hand: a lower bound,
+                        * as `oldest_ms` of weir_pool_stats; 0 for a nested pool */
+    int64_t process;   /* the PID of the process that it has named (weir_child_process); 0: none */
 };
 
 /* Reasons of dead letters: name, number, word in figures and files, sentence in the log. The

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Goal:   the tables of `weir status` fit into 100 columns for any file, and lose no figure that
-        JSON has. Shows promise C20.
+        JSON has. Shows promise C20 and promise C21.
 Method: real hosts with long names of pools, sources and files, with large figures, and with
         warnings. Every wait is for a condition.
 
@@ -90,8 +90,85 @@ def test_words_fit_their_number():
         check(host.stop() == 0, "the exit code")
 
 
+CHILDREN = """
+sources:
+  sleeps: {use: gen.numbers, args: {count: 3}, to: commands}
+  asks: {use: gen.numbers, args: {count: 1}, to: peers}
+pools:
+  commands: {use: exec.run, size: 2, args: {command: [sleep, "1000"]}}
+  peers: {use: exec.pipe, size: 1,
+          args: {shell: true, command: ['echo "ready 0" >&4; exec sleep 1000']}}
+  none: {use: sink.null, size: 1}
+"""
+
+
+def kernel_says(process):
+    """The resident memory in bytes, and the command."""
+    with open(f"/proc/{process}/statm", encoding="ascii") as statm:
+        memory = int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    with open(f"/proc/{process}/comm", encoding="ascii") as comm:
+        return memory, comm.read().strip()
+
+
+def test_members_show_what_they_have_in_hand():
+    """promise C21"""
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(folder)
+        host.write(CHILDREN)
+        host.start()
+        members = until(lambda: [list_ for list_ in [host.json("status", "--members")]
+                                 if all(m["in_hand"] == (m["pool"] != "none") and
+                                        (m["pool"] == "none" or m["hand_ms"] > 1000)
+                                        for m in list_)], "three workers at work")[0]
+        check([(m["pool"], m["worker"]) for m in members] ==
+              [("commands", 0), ("commands", 1), ("peers", 0), ("none", 0)], f"{members}")
+        for member in members[:3]:
+            memory, name = kernel_says(member["process"]["pid"])
+            check(name == "sleep" and member["process"]["memory_bytes"] == memory and
+                  member["process"]["cpu_ms"] < 1000, f"a child: {member}, {memory}, {name}")
+        check(len({m["process"]["pid"] for m in members[:3]}) == 3, "a child each")
+        check("process" not in members[3] and members[3]["hand_ms"] == 0, f"{members[3]}")
+        text = host.run("status", "--members", "commands").stdout
+        row = r"^commands#1 +open +1 +\d[\d.]*m?s +[01] +0 +0 +{} +[\d.]+[KM]iB +\d+ms$"
+        check(re.search(row.format(members[1]["process"]["pid"]), text, re.M), f"the table: {text}")
+        check(not wide(host.run("status", "--members").stdout), "a wide line")
+        first = members[0]["process"]["pid"]
+        os.kill(first, 9)
+        until(lambda: host.json("status", "--members", "commands")[0].get(
+            "process", {"pid": first})["pid"] != first, "the next command")
+        host.stop(9)
+
+
+def test_long_lists_come_in_parts():
+    """promise C21"""
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(folder)
+        host.write("sources: {numbers: {use: gen.forever, to: few}}\n"
+                   "pools: {many: {use: sink.null, size: 2500}, few: {use: sink.null, size: 2}}\n")
+        host.start()
+        numbers, start = [], 0
+        while start is not None:
+            part = host.json("status", "--members", "many", "--from", str(start))
+            numbers += [member["worker"] for member in part if "worker" in member]
+            rest = [member for member in part if "more" in member]
+            check(rest == ([{"pool": "many", "more": 2500 - len(numbers), "from": len(numbers)}]
+                           if len(numbers) < 2500 else []), f"what is left: {rest}")
+            start = rest[0]["from"] if rest else None
+        check(numbers == list(range(2500)), "each worker once")
+        text = host.run("status", "--members").stdout
+        check("many: 1500 more workers: `weir status --members --from 1000 many`\n" in text and
+              "few: 2 more workers: `weir status --members --from 0 few`\n" in text and
+              len(text.splitlines()) == 1003, f"the end of the table: {text[-300:]}")
+        for wrong in (("--from", "x", "many"), ("--from", "4294967296", "many"), ("--from", "1")):
+            check(host.run("status", *wrong).returncode == 64, f"{wrong}")
+        check(host.get("/members/many?from=x")[0] == 400, "a wrong number")
+        check(host.stop() == 0, "the exit code")
+
+
 def main():
     test_no_line_is_wider()
+    test_members_show_what_they_have_in_hand()
+    test_long_lists_come_in_parts()
     test_words_fit_their_number()
     return report_failures()
 

@@ -275,6 +275,8 @@ size_t weir_kit_kept_count(const struct weir_kit *kit);
 uint32_t weir_kit_demand(const struct weir_kit *kit);
 /* The worker's share of descriptors (weir_set_descriptors). */
 uint32_t weir_kit_descriptors(const struct weir_kit *kit);
+/* The process that the worker has named (weir_child_process); 0: none. */
+int64_t weir_kit_child_process(const struct weir_kit *kit);
 /* The reason and the delay (milliseconds) that the last callback set; "" and 0 when it set none. */
 const char *weir_kit_reason(const struct weir_kit *kit);
 uint64_t weir_kit_retry_ms(const struct weir_kit *kit);
