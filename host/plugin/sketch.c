@@ -132,22 +132,39 @@ static void name_pool(char *buffer, size_t size, const struct sketch_part *parts
         (void)snprintf(buffer, size, "%s%zu", parts[index].behaviour->name, index + 1);
 }
 
+static bool expects_one(const struct weir_output *output)
+{
+    while (output->name && !output->expected)
+        output++;
+    return output->name != NULL;
+}
+
+/* Without `next` the output leads nowhere: one that is expected says so. */
+static void write_output(FILE *out, const struct weir_output *output, const char *next)
+{
+    if (output->help)
+        fprintf(out, "      # %s\n", output->help);
+    if (next)
+        fprintf(out, "      %s: %s\n", output->name, next);
+    else if (output->expected)
+        fprintf(out, "      %s: none # or a pool\n", output->name);
+    else
+        fprintf(out, "      #- %s: POOL\n", output->name);
+}
+
 static void write_outputs(FILE *out, const struct sketch_part *parts, size_t count, size_t index)
 {
     const struct weir_output *output = parts[index].behaviour->outputs;
     bool is_led = index + 1 < count;
-    char next[64] = "POOL";
+    char next[64];
 
     if (!output->name)
         return;
     if (is_led)
         name_pool(next, sizeof next, parts, index + 1);
-    fputs(is_led ? "    outputs:\n" : "    #- outputs:\n", out);
-    for (; output->name; output++, is_led = false) {
-        if (output->help)
-            fprintf(out, "      # %s\n", output->help);
-        fprintf(out, "      %s%s: %s\n", is_led ? "" : "#- ", output->name, is_led ? next : "POOL");
-    }
+    fputs(is_led || expects_one(output) ? "    outputs:\n" : "    #- outputs:\n", out);
+    for (; output->name; output++, is_led = false)
+        write_output(out, output, is_led ? next : NULL);
 }
 
 static void write_source(FILE *out, const struct sketch_part *parts, size_t count)

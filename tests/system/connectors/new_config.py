@@ -57,7 +57,7 @@ def test_each_behaviour_has_a_file_that_is_taken():
                 content = file.read()
             for option in re.findall(r"^    (\w+) {2,}", text, re.M):
                 check(f" {option}: " in content, f"{name}: no {option}")
-            checked = weir("check", "made.yaml", work=work)
+            checked = weir("check", "--strict", "made.yaml", work=work)
             if name in TO_CHOOSE:
                 check(TO_CHOOSE[name] in checked.stderr, f"{name}: {checked.stderr}")
                 continue
@@ -65,7 +65,7 @@ def test_each_behaviour_has_a_file_that_is_taken():
             # All that is shown, but what only an author can know.
             every = re.sub(r"^( *)#- (?=\w+:)", r"\1", content, flags=re.M)
             every = re.sub(r"^ *\S+: (POOL|TEXT|\{\}|\[TEXT\])$", "", every, flags=re.M)
-            every = re.sub(r"^ *outputs:\n(?=(\s*#.*\n|\s*\n)*(\S|  \S|$))", "", every,
+            every = re.sub(r"^ *outputs:\n(?=(\s*#.*\n|\s*\n)*(\S|  \S|\Z))", "", every,
                            flags=re.M)
             checked = is_taken(work, every)
             check(checked.returncode == 0, f"{name}, all: {checked.stderr}{checked.stdout}")
