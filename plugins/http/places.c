@@ -7,6 +7,13 @@
 #define FRESH_SERVED_MS 100u /* its next request may be on its way */
 #define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
 
+bool places_have_waiting(const struct server *server)
+{
+    struct pollfd look = { .fd = server->listener, .events = POLLIN };
+
+    return poll(&look, 1, 0) > 0;
+}
+
 /* Whether bytes that nobody has read lie in the socket. */
 static bool has_bytes(const struct connection *connection)
 {

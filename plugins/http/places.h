@@ -6,6 +6,9 @@
 
 #include "connection.h"
 
+/* A client waits to be accepted. */
+bool places_have_waiting(const struct server *server);
+
 /* Ends the connections whose deadline is over. */
 void places_expire(struct server *server);
 

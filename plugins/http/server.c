@@ -4,7 +4,6 @@
 #include "server.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -129,19 +128,11 @@ static void listen_again(struct server *server)
         run_later(server, SCARCE_MS);
 }
 
-/* True when a client waits to be accepted. */
-static bool has_waiting(const struct server *server)
-{
-    struct pollfd look = { .fd = server->listener, .events = POLLIN };
-
-    return poll(&look, 1, 0) > 0;
-}
-
 static void report_scarce(struct server *server, int error)
 {
     char text[128];
 
-    if (!has_waiting(server)) {
+    if (!places_have_waiting(server)) {
         listen_again(server);
         return;
     }
@@ -216,7 +207,7 @@ static void accept_some(struct server *server)
     if (server->is_listening || server->is_leaving || server->listener < 0 ||
         !accept_to_places(server))
         return;
-    if (!has_waiting(server))
+    if (!places_have_waiting(server))
         listen_again(server);
     else if (places_give_up(server))
         run_later(server, 0);
