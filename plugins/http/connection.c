@@ -76,6 +76,12 @@ static void set_guest(struct connection *connection, bool is_guest)
     append(connection, list_of(connection, connection->phase));
 }
 
+/* Clients that were served and never pause would swap places for ever, while others wait. */
+static bool may_swap(const struct connection *connection)
+{
+    return !connection->has_served || !places_have_waiting(connection->server);
+}
+
 bool connection_take_place(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -85,7 +91,7 @@ bool connection_take_place(struct connection *connection)
         return true;
     if (has_place(server))
         server->guest_count--;
-    else if ((other = places_find_silent(server)))
+    else if (may_swap(connection) && (other = places_find_silent(server)))
         set_guest(other, true);
     else
         return false;

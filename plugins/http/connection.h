@@ -12,7 +12,8 @@
  *
  * A connection beyond the places is a guest. It gets one answer: that of the health path, or 503.
  * When the head of its request is there, it takes a place that is free, or changes places with a
- * connection that says nothing.
+ * connection that says nothing; one that has been served before does the latter only while no
+ * client waits to be accepted.
  *
  * Sockets are in an edge-triggered set. `is_readable` says that the socket may have bytes, until a
  * read shows that it has none.

@@ -167,6 +167,28 @@ static void test_client_that_was_served_is_not_closed_at_once(void)
     site_finish(kit);
 }
 
+/* promise B79: clients that never pause would swap places with each other for ever. */
+static void test_client_that_was_served_swaps_no_place_while_others_wait(void)
+{
+    struct weir_kit *kit = site_serve("connections: 1");
+    int client = site_client(GET), other, waiting;
+
+    site_answer_and_keep(kit, client, 1);
+    other = site_client(GET); /* takes the place */
+    site_answer_and_keep(kit, other, 2);
+    CU_ASSERT_EQUAL(send(client, GET, strlen(GET), MSG_NOSIGNAL), (ssize_t)strlen(GET));
+    site_answer_and_keep(kit, client, 3); /* nobody waits: it has the place again */
+    CU_ASSERT_EQUAL(send(other, GET, strlen(GET), MSG_NOSIGNAL), (ssize_t)strlen(GET));
+    waiting = site_client(GET);
+    CU_ASSERT_TRUE(site_begins(site_hear(kit, other, "\r\n\r\n"), "HTTP/1.1 503 "));
+    weir_kit_advance(kit, 10); /* the next guests may come */
+    site_answer_and_keep(kit, waiting, 4);
+    (void)close(client);
+    (void)close(other);
+    (void)close(waiting);
+    site_finish(kit);
+}
+
 /* Half a request has no right to its place for longer than a second, when others wait. */
 static void test_old_half_request_ends_for_others(void)
 {
@@ -267,6 +289,7 @@ int main(void)
         { "old half", test_old_half_request_ends_for_others },
         { "body place", test_body_on_its_way_keeps_its_place },
         { "served", test_client_that_was_served_is_not_closed_at_once },
+        { "swap", test_client_that_was_served_swaps_no_place_while_others_wait },
         { "half end", test_half_request_does_not_hold_up_the_end },
         CU_TEST_INFO_NULL,
     };
