@@ -56,7 +56,7 @@ bench_amqp() {
 bench_http() {
     need_without_service "${web_packages[@]}"
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_http weir_plugin_answer \
-        bench_gateway_plain || fail "building failed (see above)"
+        bench_gateway_plain bench_gateway_offer || fail "building failed (see above)"
     python3 tests/bench/gateway.py build/bench "$@" || fail "an answer is wrong (see above)"
 }
 

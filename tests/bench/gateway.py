@@ -3,10 +3,12 @@
 nginx, by turns in one run. wrk makes the load. With two CPUs or more the servers have one CPU, and
 the load has another one.
 
-    gateway.py BUILD [--quick] [--rounds N] [--seconds N] [--slow N] [ROW...]
+    gateway.py BUILD [--quick] [--rounds N] [--seconds N] [--slow N] [--idle N] [ROW...]
 
-Rows: peak (requests/s), overload (ten times the capacity), slow (clients that send a byte each
-second), latency (at half the peak of Weir). Fails when an answer is wrong, never by the clock.
+Rows: peak (requests/s), overload (ten times the capacity), places (three and ten times as many
+clients as places), slow (clients that send a byte each second), latency (requests at fixed times,
+at half the peak of the slower one of Weir and nginx), idle (memory of connections that wait).
+Ratios stand beside their goals. Fails when an answer is wrong, never by the clock.
 """
 import argparse
 import os
@@ -25,15 +27,21 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONNECTIONS = 64
-ROWS = ("peak", "overload", "slow", "latency")
+ROWS = ("peak", "overload", "places", "slow", "latency", "idle")
+PLACES = 100
 # Of the row `overload`: workers, messages that wait at each, and what a request takes.
 WORKERS, MAILBOX = 8, 8
+# What http.server may take, relative to another server: CPU a request, and p99.
+CPU_MOST = {"nginx": 1.25, "libmicrohttpd": 1.1}
+P99_MOST = {"nginx": 1.1}
+GOOD_LEAST = 0.95
+IDLE_MOST = 8192  # bytes
 KINDS = (("10 ms of waiting", "later", "ms: 10"), ("10 ms of work", "now", "steps: 9000000"))
 # wrk sends somewhat less than it is asked for: its connections also wait for answers.
 OVERLOAD, OVERLOAD_CONNECTIONS = 12, 400
 NGINX = """
 daemon off; worker_processes 1; pid {work}/nginx.pid; error_log stderr crit;
-events {{ worker_connections 4096; }}
+events {{ worker_connections 16000; }}
 http {{
   access_log off; default_type text/plain; keepalive_requests 1000000000;
   client_body_temp_path {work}/body; proxy_temp_path {work}/proxy; fastcgi_temp_path {work}/fastcgi;
@@ -47,8 +55,8 @@ host: {{plugins: ["{build}/plugins", "{build}/tests/bench/plugins"], control: "{
        log: {{level: error}}}}
 dispatchers: {{default: {{threads: {threads}}}, waiting: {{threads: {workers}}}}}
 sources:
-  web: {{use: http.server, to: work, args: {{listen: "127.0.0.1:{port}", connections: 3000,
-        content_type: text/plain, receive: 10m}}}}
+  web: {{use: http.server, to: work, args: {{listen: "127.0.0.1:{port}", connections: {places},
+        content_type: text/plain, idle: 10m, receive: 10m}}}}
 pools: {{work: {{use: answer.{worker}, size: {size}, mailbox: {mailbox}, route: pull{more},
          args: {{{args}}}}}}}
 """
@@ -71,14 +79,17 @@ def free_port():
         return one.getsockname()[1]
 
 
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:
+        return stream.read().split()
+
+
 def cpu_seconds(pid):
     """Of a process and its children."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stream:
         words = stream.read().rsplit(")", 1)[1].split()
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as stream:
-        children = stream.read().split()
     own = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(cpu_seconds(child) for child in children)
+    return own + sum(cpu_seconds(child) for child in children(pid))
 
 
 class Server:
@@ -107,14 +118,14 @@ class Server:
         self.work.cleanup()
 
 
-def weir(options, worker="now", args="", size=1, mailbox=4096):
+def weir(options, worker="now", args="", size=1, mailbox=4096, places=16000):
     def make(work, port):
         file = os.path.join(work, "weir.yaml")
         more = ", dispatcher: waiting" if worker == "later" else ""
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(WEIR.format(build=options.build, work=work, port=port, worker=worker,
                                      args=args, size=size, mailbox=mailbox, more=more,
-                                     workers=WORKERS, threads=1 if cpus() else 2))
+                                     places=places, workers=WORKERS, threads=1 if cpus() else 2))
         return [os.path.join(options.build, "bin", "weir"), "run", file]
     return Server("http.server", make)
 
@@ -131,6 +142,11 @@ def nginx(_):
             stream.write(NGINX.format(work=work, port=port))
         return ["nginx", "-p", work, "-c", file]
     return Server("nginx", make)
+
+
+def goal(ratio, most):
+    """The ratio, and whether it is reached."""
+    return f"{ratio:.2f} (goal {most}: {'reached' if ratio <= most else '**not reached**'})"
 
 
 def servers():
@@ -151,9 +167,10 @@ def read_figures(text):
     return figures
 
 
-def load(server, seconds, connections=CONNECTIONS, rate=0, counts=False):
+def load(server, seconds, connections=CONNECTIONS, rate=0, counts=False, crowds=False):
     """Figures of one run of wrk. With a rate, the connections pause, so that without any latency
-    they would send so many requests a second."""
+    they would send so many requests a second. With `crowds` some may be closed: wrk is not always
+    there in time."""
     mean = 1000 * connections / rate if rate else 0
     command = ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s", "-s",
                os.path.join(HERE, "gateway", "load.lua"), f"http://127.0.0.1:{server.port}/", "--",
@@ -165,7 +182,7 @@ def load(server, seconds, connections=CONNECTIONS, rate=0, counts=False):
     figures = read_figures(done.stdout)
     figures["cpu_us"] = ((cpu_seconds(server.process.pid) - before) * 1e6 /
                          max(figures["requests"], 1))
-    if figures["broken"] or (figures["failed"] and not counts):
+    if (figures["broken"] and not crowds) or (figures["failed"] and not counts):
         sys.exit(f"{server.name}: {figures['broken']} requests without an answer, "
                  f"{figures['failed']} answers that are errors")
     return figures
@@ -177,25 +194,25 @@ def median(runs, name):
 
 # --- rows -----------------------------------------------------------------------------------------
 
-def peak(options, rate=0):
+def peak(options):
     """Runs of each server, by name; the servers run by turns."""
     runs = {}
     for _ in range(options.rounds):
         for start in servers():
             with start(options) as server:
-                runs.setdefault(server.name, []).append(load(server, options.seconds, rate=rate))
+                runs.setdefault(server.name, []).append(load(server, options.seconds))
     return runs
 
 
 def print_peak(options):
     runs = peak(options)
-    ours = median(runs["http.server"], "rate")
+    ours = median(runs["http.server"], "cpu_us")
     print(f"\n### Peak: {CONNECTIONS} connections\n\n"
-          "| | requests/s | us of CPU a request | http.server has |\n|---|---|---|---|")
+          "| | requests/s | us of CPU a request | http.server takes |\n|---|---|---|---|")
     for name, found in runs.items():
-        rate = median(found, "rate")
-        print(f"| {name} | {rate:.0f} | {median(found, 'cpu_us'):.1f} | {ours / rate:.2f} |")
-    return ours
+        took = median(found, "cpu_us")
+        print(f"| {name} | {median(found, 'rate'):.0f} | {took:.1f} | "
+              f"{goal(ours / took, CPU_MOST[name]) if name in CPU_MOST else 1} |", flush=True)
 
 
 def overload_problem(figures):
@@ -236,6 +253,61 @@ def print_overload(options):
         refused = sum(over["refusals"] for _, over in runs)
         print(f"| {text} | {capacity:.0f} | {sent:.1f} times the capacity | {good:.3f} of the "
               f"capacity | {refused}, all others 200 |", flush=True)
+
+
+class Health(threading.Thread):
+    """Asks the health path again and again, until the end of `with`; the longest wait, in ms."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.server, self.over, self.longest = server, threading.Event(), 0
+
+    def run(self):
+        while not self.over.wait(0.05):
+            begin = time.monotonic()
+            with socket.create_connection(("127.0.0.1", self.server.port)) as client:
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                while client.recv(4096):
+                    pass
+            self.longest = max(self.longest, (time.monotonic() - begin) * 1000)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+def print_places(options):
+    """The same workers wait 10 ms for each request; clients ask on kept connections, without a
+    pause, and those beyond the places begin again."""
+    text, worker, args = KINDS[0]
+    counts = (CONNECTIONS, 3 * PLACES, 10 * PLACES)
+    runs = {count: [] for count in counts}
+    for _ in range(options.rounds):
+        for count, found in runs.items():
+            with weir(options, worker, args, WORKERS, MAILBOX, PLACES) as server, \
+                    Health(server) as health:
+                found.append(load(server, options.seconds, count, counts=True, crowds=True))
+            found[-1]["health"] = health.longest
+            problem = overload_problem(found[-1])
+            if problem:
+                sys.exit(f"places: {problem}")
+    print(f"\n### More clients than places: {WORKERS} workers, {PLACES} places, {text}\n\n"
+          "| clients | answered with 200, a second | of the peak | 503 with Retry-After | closed "
+          "for their silence | longest wait, ms | of health |\n|---|---|---|---|---|---|---|")
+    good = {count: statistics.median(run["answers"] * 1e6 / run["us"] for run in found)
+            for count, found in runs.items()}
+    for count, rate in good.items():
+        share = rate / good[CONNECTIONS]
+        print(f"| {count} | {rate:.0f} | {share:.3f} (goal {GOOD_LEAST}: "
+              f"{'reached' if share >= GOOD_LEAST else '**not reached**'}) | "
+              f"{sum(run['refusals'] for run in runs[count])}, all others 200 | "
+              f"{sum(run['broken'] for run in runs[count])} | "
+              f"{max(run['max'] for run in runs[count]) / 1000:.0f} | "
+              f"{max(run['health'] for run in runs[count]):.0f} |", flush=True)
 
 
 class SlowClients:
@@ -290,16 +362,74 @@ def print_slow(options):
               f"| {median(half, 'p99'):.0f} |", flush=True)
 
 
-def print_latency(options, ours):
-    if not ours:
-        with weir(options) as server:
-            ours = load(server, options.seconds)["rate"]
-    runs = peak(options, rate=ours / 2)
-    print("\n### Latency at half the peak of http.server, us\n\n"
-          "| | requests/s | p50 | p90 | p99 | p99.9 |\n|---|---|---|---|---|---|")
+def offer(options, server, rate):
+    """Requests at fixed times: figures of one run."""
+    command = [os.path.join(options.build, "bin", "bench_gateway_offer"), str(server.port),
+               str(rate), str(options.seconds), str(CONNECTIONS)]
+    done = subprocess.run(pinned(command, 1), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{server.name}: the offer ended with {done.returncode}: {done.stderr}")
+    figures = read_figures(done.stdout)
+    if figures["failed"]:
+        sys.exit(f"{server.name}: {figures['failed']} answers are errors")
+    return figures
+
+
+def print_latency(options):
+    starts = [weir] + ([nginx] if shutil.which("nginx") else [])
+    peaks, runs = {}, {}
+    for start in starts:
+        with start(options) as server:
+            peaks[server.name] = load(server, options.seconds)["rate"]
+    rate = int(min(peaks.values()) / 2)
+    for _ in range(options.rounds):
+        for start in starts:
+            with start(options) as server:
+                runs.setdefault(server.name, []).append(offer(options, server, rate))
+    ours = median(runs["http.server"], "p99")
+    print(f"\n### Latency: {rate} requests/s at fixed times, half of the slower peak, us\n\n"
+          "| | p50 | p90 | p99 | p99.9 | p99 of http.server |\n|---|---|---|---|---|---|")
     for name, found in runs.items():
-        print(f"| {name} | {median(found, 'rate'):.0f} | " +
-              " | ".join(f"{median(found, p):.0f}" for p in ("p50", "p90", "p99", "p999")) + " |")
+        ratio = ours / max(median(found, "p99"), 1)
+        print(f"| {name} | " +
+              " | ".join(f"{median(found, p):.0f}" for p in ("p50", "p90", "p99", "p999")) +
+              f" | {goal(ratio, P99_MOST[name]) if name in P99_MOST else 1} |", flush=True)
+
+
+def resident(pid):
+    """Bytes of a process and its children."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as stream:
+        own = int(re.search(r"^Rss: +(\d+) kB$", stream.read(), re.MULTILINE)[1]) * 1024
+    return own + sum(resident(child) for child in children(pid))
+
+
+def ask_once(server):
+    """A connection that has had an answer, and waits."""
+    client = socket.create_connection(("127.0.0.1", server.port))
+    client.sendall(b"GET / HTTP/1.1\r\nHost: idle\r\n\r\n")
+    answer = b""
+    while not answer.endswith(b"hello\n"):
+        piece = client.recv(4096)
+        if not piece:
+            sys.exit(f"{server.name} closes a connection")
+        answer += piece
+    return client
+
+
+def print_idle(options):
+    print(f"\n### Memory of {options.idle} idle connections\n\n"
+          "| | bytes each |\n|---|---|")
+    for start in [weir] + ([nginx] if shutil.which("nginx") else []):
+        with start(options) as server:
+            clients = [ask_once(server) for _ in range(100)]
+            before = resident(server.process.pid)
+            clients += [ask_once(server) for _ in range(options.idle)]
+            each = (resident(server.process.pid) - before) / options.idle
+            for client in clients:
+                client.close()
+        reached = "reached" if each <= IDLE_MOST else "**not reached**"
+        print(f"| {server.name} | {each:.0f}" +
+              (f" (goal {IDLE_MOST}: {reached}) |" if start is weir else " |"), flush=True)
 
 
 def parse():
@@ -309,6 +439,7 @@ def parse():
     parser.add_argument("--rounds", type=int, help="5 by default")
     parser.add_argument("--seconds", type=int, help="of each load; 5 by default")
     parser.add_argument("--slow", type=int, default=1000, help="slow clients")
+    parser.add_argument("--idle", type=int, default=10000, help="idle connections")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=" ".join(ROWS))
     options = parser.parse_intermixed_args()
     options.build = os.path.abspath(options.build)
@@ -327,13 +458,11 @@ def main():
         os.sched_setaffinity(0, set(cpus()))
     print(f"{options.rounds} rounds of {options.seconds} s by turns, " +
           ("one CPU for the servers, one for the load" if cpus() else "one CPU"), flush=True)
-    ours = print_peak(options) if "peak" in options.rows else 0
-    if "overload" in options.rows:
-        print_overload(options)
-    if "slow" in options.rows:
-        print_slow(options)
-    if "latency" in options.rows:
-        print_latency(options, ours)
+    tables = {"peak": print_peak, "overload": print_overload, "places": print_places,
+              "slow": print_slow, "latency": print_latency, "idle": print_idle}
+    for row in ROWS:
+        if row in options.rows:
+            tables[row](options)
 
 
 if __name__ == "__main__":
