@@ -378,10 +378,11 @@ def offer(options, server, rate):
 def print_latency(options):
     starts = [weir] + ([nginx] if shutil.which("nginx") else [])
     peaks, runs = {}, {}
-    for start in starts:
-        with start(options) as server:
-            peaks[server.name] = load(server, options.seconds)["rate"]
-    rate = int(min(peaks.values()) / 2)
+    for _ in range(options.rounds):
+        for start in starts:
+            with start(options) as server:
+                peaks.setdefault(server.name, []).append(load(server, options.seconds))
+    rate = int(min(median(found, "rate") for found in peaks.values()) / 2)
     for _ in range(options.rounds):
         for start in starts:
             with start(options) as server:
