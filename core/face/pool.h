@@ -196,16 +196,35 @@ struct renewal_counts {
     uint32_t asked, begun, failed;
 };
 
-/* Asks each worker of a pool, and of the pools below, to restart. Returns how many. Any thread, in
- * a read section. */
-uint32_t renewal_ask(struct pool *pool, struct executor *executor);
+/* In place of the number of one worker. */
+#define RENEWAL_ALL UINT32_MAX
 
-/* Adds the workers of a pool and of those below it. Any thread. */
-void renewal_count(struct pool *pool, struct renewal_counts *sum);
+/* Asks worker number `index` of a pool to restart; RENEWAL_ALL: each, also of the pools below.
+ * Returns how many. Any thread, in a read section. */
+uint32_t renewal_ask(struct pool *pool, uint32_t index, struct executor *executor);
+
+/* Adds the workers of a pool and of those below it, or one worker. Any thread. */
+void renewal_count(struct pool *pool, uint32_t index, struct renewal_counts *sum);
 
 /* Cancels the restart of workers that have not begun it. Returns how many. Any thread, in a read
  * section. */
-uint32_t renewal_take_back(struct pool *pool, struct executor *executor);
+uint32_t renewal_take_back(struct pool *pool, uint32_t index, struct executor *executor);
+
+/* One worker of a pool, and the numbers that there are. */
+struct renewal_worker {
+    bool is_member;
+    bool is_leaving; /* no member any more */
+    uint32_t count;  /* of all members */
+    uint32_t lowest; /* number of a member, if there is one */
+    uint32_t highest;
+};
+
+/* Looks for worker number `index`. Any thread. */
+void renewal_look(struct pool *pool, uint32_t index, struct renewal_worker *out);
+
+/* Kills the process that worker number `index` has named (weir_child_process). WEIR_EUNKNOWN: no
+ * such member. WEIR_ENOTALLOWED: it has named none, or that has ended. Any thread. */
+int renewal_kill(struct pool *pool, uint32_t index);
 
 /* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed
  * prepare. */

@@ -1,5 +1,9 @@
 #include "pool/renewal.h"
 
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
 #include "actor/lifecycle.h"
 #include "actor/restart.h"
 #include "pool/pool.h"
@@ -9,6 +13,7 @@
 /* A request or order, and its receivers. */
 struct call {
     enum renewal renewal;
+    uint32_t index; /* RENEWAL_ALL, or of one worker */
     bool (*fits)(const struct place *place);
     uint64_t pause_ms;
 };
@@ -22,6 +27,11 @@ static enum renewal renewal_of(const struct place *place)
 static void set_locked(struct place *place, enum renewal renewal)
 {
     atomic_store_explicit(&place->renewal, (uint8_t)renewal, memory_order_relaxed);
+}
+
+static bool is_meant(const struct place *place, uint32_t index)
+{
+    return index == RENEWAL_ALL || place->index == index;
 }
 
 static bool is_any(const struct place *place)
@@ -53,7 +63,7 @@ static uint32_t signal_places_locked(struct pool *pool, const struct call *call,
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
-        if (!call->fits(place))
+        if (!is_meant(place, call->index) || !call->fits(place))
             continue;
         set_locked(place, call->renewal);
         place->pause_ms = call->pause_ms;
@@ -73,43 +83,108 @@ static uint32_t signal_pool(struct pool *pool, const struct call *call, struct e
     if (call->renewal == RENEWAL_ORDERED)
         pool->escalation.backoff = (struct backoff){ 0 };
     count = signal_places_locked(pool, call, executor);
-    for (uint32_t i = 0; i < pool->child_count; i++)
+    for (uint32_t i = 0; i < pool->child_count && call->index == RENEWAL_ALL; i++)
         count += signal_pool(pool->children[i], call, executor);
     lock_release(&pool->lock);
     return count;
 }
 
-uint32_t renewal_ask(struct pool *pool, struct executor *executor)
+uint32_t renewal_ask(struct pool *pool, uint32_t index, struct executor *executor)
 {
-    return signal_pool(pool, &(struct call){ RENEWAL_ASKED, is_not_ordered, 0 }, executor);
+    return signal_pool(pool, &(struct call){ RENEWAL_ASKED, index, is_not_ordered, 0 }, executor);
 }
 
-uint32_t renewal_take_back(struct pool *pool, struct executor *executor)
+uint32_t renewal_take_back(struct pool *pool, uint32_t index, struct executor *executor)
 {
-    return signal_pool(pool, &(struct call){ RENEWAL_NONE, is_asked, 0 }, executor);
+    return signal_pool(pool, &(struct call){ RENEWAL_NONE, index, is_asked, 0 }, executor);
 }
 
 void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
                    struct executor *executor)
 {
-    (void)signal_pool(
-        pool, &(struct call){ RENEWAL_ORDERED, stopped_only ? is_stopped : is_any, pause_ms },
-        executor);
+    (void)signal_pool(pool,
+                      &(struct call){ RENEWAL_ORDERED, RENEWAL_ALL,
+                                      stopped_only ? is_stopped : is_any, pause_ms },
+                      executor);
 }
 
-void renewal_count(struct pool *pool, struct renewal_counts *sum)
+void renewal_count(struct pool *pool, uint32_t index, struct renewal_counts *sum)
 {
     lock_acquire(&pool->lock);
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        enum renewal renewal = renewal_of(LIST_ENTRY(node, struct place, link));
+        const struct place *place = LIST_ENTRY(node, struct place, link);
+        enum renewal renewal = renewal_of(place);
 
+        if (!is_meant(place, index))
+            continue;
         sum->asked += renewal == RENEWAL_ASKED;
         sum->begun += renewal == RENEWAL_ORDERED || renewal == RENEWAL_BEGUN;
         sum->failed += renewal == RENEWAL_FAILED;
     }
-    for (uint32_t i = 0; i < pool->child_count; i++)
-        renewal_count(pool->children[i], sum);
+    for (uint32_t i = 0; i < pool->child_count && index == RENEWAL_ALL; i++)
+        renewal_count(pool->children[i], index, sum);
     lock_release(&pool->lock);
+}
+
+/* --- one worker ------------------------------------------------------------------------------- */
+
+/* NULL: none of the list has this number. */
+static struct place *find_locked(struct list *places, uint32_t index)
+{
+    for (struct list *node = places->next; node != places; node = node->next)
+        if (LIST_ENTRY(node, struct place, link)->index == index)
+            return LIST_ENTRY(node, struct place, link);
+    return NULL;
+}
+
+static void add_number(struct renewal_worker *worker, uint32_t index)
+{
+    if (worker->count == 0 || index < worker->lowest)
+        worker->lowest = index;
+    if (worker->count == 0 || index > worker->highest)
+        worker->highest = index;
+    worker->count++;
+}
+
+void renewal_look(struct pool *pool, uint32_t index, struct renewal_worker *out)
+{
+    *out = (struct renewal_worker){ .count = 0 };
+    lock_acquire(&pool->lock);
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        add_number(out, LIST_ENTRY(node, struct place, link)->index);
+    out->is_member = find_locked(&pool->places, index) != NULL;
+    out->is_leaving = find_locked(&pool->leavers, index) || find_locked(&pool->closers, index);
+    lock_release(&pool->lock);
+}
+
+/* Its owner names no process before it reaps it. So a number that is still named was not reaped
+ * when the descriptor was made, and the descriptor means this process and no later one. */
+static int kill_process(const struct place *place)
+{
+    int32_t process = atomic_load(&place->process);
+    int descriptor = process > 0 ? pidfd_open(process, 0) : -1;
+    int status = WEIR_ENOTALLOWED;
+
+    if (descriptor < 0)
+        return status;
+    if (atomic_load(&place->process) == process &&
+        pidfd_send_signal(descriptor, SIGKILL, NULL, 0) == 0)
+        status = 0;
+    (void)close(descriptor);
+    return status;
+}
+
+int renewal_kill(struct pool *pool, uint32_t index)
+{
+    const struct place *place;
+    int status = WEIR_EUNKNOWN;
+
+    lock_acquire(&pool->lock);
+    place = find_locked(&pool->places, index);
+    if (place)
+        status = kill_process(place);
+    lock_release(&pool->lock);
+    return status;
 }
 
 bool renewal_is_ordered(struct place *place)

@@ -53,7 +53,7 @@ static unsigned get_readyz(struct inquiry *inquiry)
 static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, const char *file)
 {
     struct control_job *job;
-    char colour[8], wait[8];
+    char colour[8], wait[8], now[8];
 
     if (is_stopping(inquiry))
         return inquiry_refuse(inquiry, HTTP_STATUS_SERVICE_UNAVAILABLE, "the host is ending");
@@ -62,6 +62,7 @@ static unsigned add_job(struct inquiry *inquiry, enum control_job_kind kind, con
         return inquiry_refuse(inquiry, HTTP_STATUS_INTERNAL_SERVER_ERROR, "out of memory");
     job->wants_text = inquiry->request->wants_text;
     job->waits = http_query(inquiry->request, "wait", wait, sizeof wait) != NULL;
+    job->now = http_query(inquiry->request, "now", now, sizeof now) != NULL;
     job->colour = http_query(inquiry->request, "colour", colour, sizeof colour) != NULL;
     inquiry->later = true;
     supervisor_ask(inquiry->routes->supervisor, job);
@@ -85,10 +86,24 @@ static bool is_pool(struct inquiry *inquiry)
     return is;
 }
 
+/* `pool`, or one worker: `pool#3`. */
 static unsigned post_restart(struct inquiry *inquiry)
 {
-    return is_pool(inquiry) ? add_job(inquiry, CONTROL_JOB_RESTART, inquiry->rest)
-                            : inquiry_no_such_pool(inquiry);
+    char *mark = strchr(inquiry->rest, '#');
+    char now[8];
+    bool is_there;
+
+    if (!mark && http_query(inquiry->request, "now", now, sizeof now))
+        return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "now is for one worker: %s#0",
+                              inquiry->rest);
+    if (mark)
+        *mark = '\0';
+    is_there = is_pool(inquiry);
+    if (!is_there)
+        return inquiry_no_such_pool(inquiry);
+    if (mark)
+        *mark = '#';
+    return add_job(inquiry, CONTROL_JOB_RESTART, inquiry->rest);
 }
 
 static unsigned get_plan(struct inquiry *inquiry)
@@ -136,6 +151,7 @@ static unsigned status_of(const struct control_job *job)
     case WEIR_EUNKNOWN:
         return HTTP_STATUS_NOT_FOUND;
     case WEIR_EINVALID:
+    case WEIR_ENOTALLOWED:
         return HTTP_STATUS_CONFLICT;
     default:
         return HTTP_STATUS_SERVICE_UNAVAILABLE;

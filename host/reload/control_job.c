@@ -231,6 +231,22 @@ static void write_restart_json(const struct control_job *job,
     json_finish(&json);
 }
 
+/* As a request that is refused at once. */
+static void write_refusal(const struct control_job *job, const char *why, FILE *stream)
+{
+    struct json json;
+
+    if (job->wants_text) {
+        fprintf(stream, "error: %s\n", why);
+        return;
+    }
+    json_init(&json, stream);
+    json_begin_object(&json, NULL);
+    json_text(&json, "error", why);
+    json_end(&json);
+    json_finish(&json);
+}
+
 static void write_restart(const struct control_job *job, const struct pool_restart_result *result,
                           FILE *stream)
 {
@@ -316,6 +332,8 @@ void control_jobs_complete_restart(struct control_jobs *jobs, struct control_job
     job->status = status != 0 || all ? status : WEIR_EINVALID;
     if (stream && status == 0)
         write_restart(job, result, stream);
+    else if (stream && result->why[0])
+        write_refusal(job, result->why, stream);
     else if (stream && job->wants_text)
         write_text(job, &none, stream);
     else if (stream)

@@ -23,7 +23,7 @@
 enum control_job_kind {
     CONTROL_JOB_RELOAD,
     CONTROL_JOB_PLAN,    /* the plan of a reload to `file` */
-    CONTROL_JOB_RESTART, /* of the workers of the pool `file` */
+    CONTROL_JOB_RESTART, /* of the workers of the pool `file`, or of one: `pool#3` */
 };
 
 struct control_job {
@@ -31,6 +31,7 @@ struct control_job {
     bool wants_text;            /* const: for people, else JSON */
     bool colour;                /* const */
     bool waits;                 /* const: of a reload: also until the removed parts have ended */
+    bool now;                   /* const: of a restart: kills the process of the worker */
     char file[PATH_MAX];        /* const: of a plan; or the path of a pool */
     void *context;              /* const: of the requester */
     struct control_job *next;   /* of the list that has it */

@@ -1,11 +1,19 @@
 #include "host/reload/pool_restart.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-/* The restart of one pool and the pools in it. */
+#include "base/plural.h"
+#include "base/text.h"
+
+/* The restart of one pool and the pools in it, or of one worker. */
 struct restarting {
     struct assembly *assembly;
     struct pool *pool;
+    char path[SETTINGS_PATH_MAX + 1]; /* of the pool */
+    uint32_t index;                   /* RENEWAL_ALL, or of the worker */
+    bool nested;
     uint64_t keep_timeout_ms; /* the longest time-out of its pools */
     uint64_t open_timeout_ms;
 };
@@ -33,17 +41,81 @@ static void find_timeouts(struct restarting *restarting, const char *path)
     }
 }
 
+/* Divides `pool#3`. False: it is neither a path nor a path and a number. */
+static bool divide(struct restarting *restarting, const char *path)
+{
+    const char *mark = strchr(path, '#');
+    size_t length = mark ? (size_t)(mark - path) : strlen(path);
+    uint64_t index = RENEWAL_ALL;
+
+    if (length > SETTINGS_PATH_MAX)
+        return false;
+    memcpy(restarting->path, path, length); /* the rest is 0 */
+    if (mark && (text_parse_u64(mark + 1, &index) != TEXT_OK || index >= RENEWAL_ALL))
+        return false;
+    restarting->index = (uint32_t)index;
+    return true;
+}
+
 /* False: there is no such pool. */
-static bool find_pool(struct restarting *restarting, const char *path)
+static bool find_pool(struct restarting *restarting)
 {
     struct assembly *assembly = restarting->assembly;
-    uint32_t index = settings_find_pool(assembly->shared->settings, path);
+    uint32_t index = settings_find_pool(assembly->shared->settings, restarting->path);
 
     if (index == SETTINGS_NONE)
         return false;
     restarting->pool = assembly->pools[index];
-    find_timeouts(restarting, path);
+    restarting->nested = assembly->shared->settings->pools[index].nested;
+    find_timeouts(restarting, restarting->path);
     return true;
+}
+
+/* --- one worker ------------------------------------------------------------------------------- */
+
+static int refuse_number(const struct restarting *restarting, const struct renewal_worker *worker,
+                         struct pool_restart_result *out)
+{
+    if (worker->is_leaving) {
+        (void)snprintf(out->why, sizeof out->why,
+                       "%s#%" PRIu32 " is leaving: it ends when its messages are settled",
+                       restarting->path, restarting->index);
+        return WEIR_ENOTALLOWED;
+    }
+    if (worker->count == 0)
+        (void)snprintf(out->why, sizeof out->why, "%s has no workers", restarting->path);
+    else
+        (void)snprintf(out->why, sizeof out->why,
+                       "%s has %" PRIu32 " %s, #%" PRIu32 " to #%" PRIu32 ", and no #%" PRIu32,
+                       restarting->path, worker->count, plural(worker->count, "worker", "workers"),
+                       worker->lowest, worker->highest, restarting->index);
+    return WEIR_EUNKNOWN;
+}
+
+static int find_worker(const struct restarting *restarting, struct pool_restart_result *out)
+{
+    struct renewal_worker worker;
+
+    if (restarting->nested) {
+        (void)snprintf(out->why, sizeof out->why,
+                       "the members of %s are pools: name a worker of one of them",
+                       restarting->path);
+        return WEIR_ENOTALLOWED;
+    }
+    renewal_look(restarting->pool, restarting->index, &worker);
+    return worker.is_member ? 0 : refuse_number(restarting, &worker, out);
+}
+
+static int kill_process(const struct restarting *restarting, struct pool_restart_result *out)
+{
+    int status = renewal_kill(restarting->pool, restarting->index);
+
+    if (status != 0)
+        (void)snprintf(out->why, sizeof out->why,
+                       "%s#%" PRIu32 " has no process that could be killed: without --now it is "
+                       "restarted after its message in hand",
+                       restarting->path, restarting->index);
+    return status;
 }
 
 /* --- waiting -------------------------------------------------------------------------------- */
@@ -57,7 +129,7 @@ static struct renewal_counts count(const struct restarting *restarting)
 {
     struct renewal_counts counts = { 0 };
 
-    renewal_count(restarting->pool, &counts);
+    renewal_count(restarting->pool, restarting->index, &counts);
     return counts;
 }
 
@@ -92,33 +164,46 @@ static void fill_result(struct restarting *restarting, uint32_t asked, uint32_t 
     };
 }
 
-static void restart(struct restarting *restarting, struct executor *executor,
-                    struct pool_restart_result *out)
+/* The process is killed first: after the request an idle worker may already have ended it. */
+static int restart(struct restarting *restarting, bool now, struct executor *executor,
+                   struct pool_restart_result *out)
 {
-    uint32_t asked = renewal_ask(restarting->pool, executor);
-    uint32_t busy;
+    int status = now ? kill_process(restarting, out) : 0;
+    uint32_t asked, busy;
 
+    if (status != 0)
+        return status;
+    asked = renewal_ask(restarting->pool, restarting->index, executor);
     runtime_pause(executor);
     wait_for(restarting, have_begun, restarting->keep_timeout_ms);
     runtime_resume(executor);
-    busy = renewal_take_back(restarting->pool, executor);
+    busy = renewal_take_back(restarting->pool, restarting->index, executor);
     runtime_pause(executor);
     wait_for(restarting, have_opened, restarting->open_timeout_ms);
     runtime_resume(executor);
     fill_result(restarting, asked, busy, out);
+    return 0;
 }
 
-int pool_restart(struct assembly *assembly, const char *path, struct pool_restart_result *out)
+int pool_restart(struct assembly *assembly, const char *path, bool now,
+                 struct pool_restart_result *out)
 {
     struct restarting restarting = { .assembly = assembly };
     struct executor *executor;
+    int status = 0;
 
-    if (!find_pool(&restarting, path))
+    if (!divide(&restarting, path) || !find_pool(&restarting)) {
+        (void)snprintf(out->why, sizeof out->why, "there is no %.200s", path);
         return WEIR_EUNKNOWN;
+    }
+    if (restarting.index != RENEWAL_ALL)
+        status = find_worker(&restarting, out);
+    if (status != 0)
+        return status;
     executor = runtime_enter(assembly->runtime);
     if (!executor)
         return WEIR_ENOMEM;
-    restart(&restarting, executor, out);
+    status = restart(&restarting, now, executor, out);
     runtime_leave(executor);
-    return is_stopping(&restarting) ? WEIR_ECANCELLED : 0;
+    return is_stopping(&restarting) ? WEIR_ECANCELLED : status;
 }

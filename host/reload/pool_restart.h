@@ -1,5 +1,6 @@
 /*
- * reload/pool_restart.h - restarts the workers of a pool in their places, and reports the result.
+ * reload/pool_restart.h - restarts the workers of a pool, or one of them, in their places, and
+ * reports the result.
  *
  * Each worker settles the messages that it keeps and begins another incarnation: see
  * pool/renewal.h. Workers that keep messages for longer than their pool's `remove.timeout` go on
@@ -15,10 +16,16 @@ struct pool_restart_result {
     uint32_t busy; /* kept messages, or a handler has not returned: they go on without a restart */
     uint32_t failed;  /* could not open; will be tried again */
     uint32_t opening; /* still opening after `open_timeout` */
+    char why[256];    /* of WEIR_EUNKNOWN and WEIR_ENOTALLOWED: a sentence */
 };
 
-/* Restarts all workers and waits, within their time-outs. WEIR_EUNKNOWN: no such pool,
- * WEIR_ECANCELLED: the host ends, WEIR_ENOMEM. Not inside a read section. */
-int pool_restart(struct assembly *assembly, const char *path, struct pool_restart_result *out);
+/*
+ * Restarts all workers of the pool `path`, or one (`pool#3`), and waits, within their time-outs.
+ * `now`, with one worker: kills its process first. WEIR_EUNKNOWN: no such pool or worker;
+ * WEIR_ENOTALLOWED: its members are pools, it leaves, or it has no process; WEIR_ECANCELLED: the
+ * host ends; WEIR_ENOMEM. Not inside a read section.
+ */
+int pool_restart(struct assembly *assembly, const char *path, bool now,
+                 struct pool_restart_result *out);
 
 #endif

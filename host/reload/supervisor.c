@@ -372,13 +372,14 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
 static void restart_one(struct supervisor *supervisor, struct control_job *job)
 {
     struct pool_restart_result result = { 0 };
-    int status = pool_restart(supervisor->assembly, job->file, &result);
+    int status = pool_restart(supervisor->assembly, job->file, job->now, &result);
 
     if (status == 0)
         log_answer(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",
                    weir_str("path", job->file), weir_uint("restarted", result.restarted),
                    weir_uint("busy", result.busy), weir_uint("failed", result.failed),
-                   weir_uint("opening", result.opening));
+                   weir_uint("opening", result.opening),
+                   weir_str("killed", job->now ? "its process" : "nothing"));
     control_jobs_complete_restart(supervisor->jobs, job, status, &result);
 }
 

@@ -117,7 +117,7 @@ static void renew(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    CU_ASSERT_EQUAL(renewal_ask(f->pool, executor), 1);
+    CU_ASSERT_EQUAL(renewal_ask(f->pool, RENEWAL_ALL, executor), 1);
     runtime_leave(executor);
 }
 

@@ -139,7 +139,7 @@ static void ask_to_restart(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
 
-    CU_ASSERT_EQUAL(renewal_ask(f->pool, executor), 1);
+    CU_ASSERT_EQUAL(renewal_ask(f->pool, RENEWAL_ALL, executor), 1);
     runtime_leave(executor);
 }
 

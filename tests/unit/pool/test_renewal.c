@@ -40,7 +40,7 @@ static void finish(struct fixture *f)
 static uint32_t ask(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
-    uint32_t count = renewal_ask(f->pool, executor);
+    uint32_t count = renewal_ask(f->pool, RENEWAL_ALL, executor);
 
     runtime_leave(executor);
     return count;
@@ -49,7 +49,7 @@ static uint32_t ask(struct fixture *f)
 static uint32_t take_back(struct fixture *f)
 {
     struct executor *executor = runtime_enter(f->rig.runtime);
-    uint32_t count = renewal_take_back(f->pool, executor);
+    uint32_t count = renewal_take_back(f->pool, RENEWAL_ALL, executor);
 
     runtime_leave(executor);
     return count;
@@ -59,7 +59,7 @@ static struct renewal_counts counts(struct fixture *f)
 {
     struct renewal_counts sum = { 0 };
 
-    renewal_count(f->pool, &sum);
+    renewal_count(f->pool, RENEWAL_ALL, &sum);
     return sum;
 }
 
@@ -102,6 +102,30 @@ static void test_mailboxes_and_counters_are_kept(void)
     CU_ASSERT_EQUAL(rig_stats(f.pool).dead, 0);
     CU_ASSERT_EQUAL(rig_stats(f.pool).done, 5);
     CU_ASSERT_EQUAL(rig_stats(f.pool).restarts, 0);
+    finish(&f);
+}
+
+static void test_one_worker_is_restarted_and_no_other(void)
+{
+    struct fixture f;
+    struct executor *executor;
+    struct renewal_worker worker;
+
+    begin(&f, 3);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(renewal_ask(f.pool, 3, executor), 0);
+    CU_ASSERT_EQUAL(renewal_ask(f.pool, 1, executor), 1);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_over, &f));
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->opened), 4);
+    CU_ASSERT_EQUAL(atomic_load(&f.probe->closed), 1);
+    renewal_look(f.pool, 1, &worker);
+    CU_ASSERT_TRUE(worker.is_member && !worker.is_leaving);
+    CU_ASSERT_TRUE(worker.count == 3 && worker.lowest == 0 && worker.highest == 2);
+    renewal_look(f.pool, 3, &worker);
+    CU_ASSERT_FALSE(worker.is_member || worker.is_leaving);
+    CU_ASSERT_EQUAL(renewal_kill(f.pool, 3), WEIR_EUNKNOWN);
+    CU_ASSERT_EQUAL(renewal_kill(f.pool, 1), WEIR_ENOTALLOWED);
     finish(&f);
 }
 
@@ -278,6 +302,7 @@ static void test_open_that_fails_is_reported_and_tried_again(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "one worker", test_one_worker_is_restarted_and_no_other },
         { "mailboxes", test_mailboxes_and_counters_are_kept },
         { "stash", test_stashed_messages_are_given_to_the_next_incarnation_first },
         { "kept", test_kept_messages_are_settled_before },
