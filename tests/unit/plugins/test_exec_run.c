@@ -282,6 +282,22 @@ static void test_result_that_is_not_wanted_stops_the_command(void)
     finish(kit);
 }
 
+static void test_process_is_named_until_it_is_reaped(void)
+{
+    struct weir_kit *kit = worker("command: [sleep, 1000]");
+    pid_t process;
+
+    CU_ASSERT_EQUAL(weir_kit_child_process(kit), 0);
+    CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", NULL, 0), WEIR_KEEP);
+    process = (pid_t)weir_kit_child_process(kit);
+    CU_ASSERT_FATAL(process > 0);
+    CU_ASSERT_EQUAL(kill(process, SIGKILL), 0);
+    run_until(kit, nothing_is_kept);
+    CU_ASSERT_EQUAL(weir_kit_child_process(kit), 0);
+    expect_settled(kit, WEIR_REJECT, 1, "signal 9 (KILL)");
+    finish(kit);
+}
+
 static void test_close_kills_a_command_that_runs(void)
 {
     struct weir_kit *kit = worker("shell: true\ncommand: ['trap \"\" TERM; sleep 1000; :']");
@@ -459,6 +475,7 @@ int main(void)
         { "grace", test_group_that_ignores_term_is_killed_after_the_grace },
         { "processes left behind", test_processes_that_a_command_leaves_end_with_it },
         { "not wanted", test_result_that_is_not_wanted_stops_the_command },
+        { "named", test_process_is_named_until_it_is_reaped },
         { "close", test_close_kills_a_command_that_runs },
         { "standard error", test_standard_error_is_logged_up_to_the_limit },
         { "endless standard error", test_endless_standard_error_is_read_and_cut },
