@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "actor/actor_ext.h"
+#include "actor/front.h"
 #include "actor/group.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
@@ -16,7 +17,7 @@
 
 bool backlog_is_empty(struct actor *actor)
 {
-    return message_queue_is_empty(&actor->front) && message_queue_is_empty(&actor->urgent) &&
+    return front_is_empty(actor) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && backlog_retries(actor) == 0 &&
            mailbox_empty(&actor->mailbox);
 }
@@ -58,13 +59,6 @@ static uint64_t look_ns(const struct message *message, uint64_t now_ns)
     return message->again_ns;
 }
 
-static void hold_in(struct actor *actor, struct message_queue *queue, struct message *message)
-{
-    settle_hold(actor);
-    actor_disturb(actor);
-    message_queue_append(queue, message);
-}
-
 static void wait_for_retry(struct actor *actor, struct actor_ext *ext, struct message *message)
 {
     uint64_t now_ns = executor_look_at_clock(actor->executor);
@@ -104,7 +98,8 @@ void backlog_postpone(struct actor *actor, struct message *message)
     if (actor->place)
         report(actor, message, WEIR_LOG_WARNING, "message waits for a resource");
     if (!ext) { /* without memory for the time it comes again in the next turn */
-        hold_in(actor, &actor->front, message);
+        settle_hold(actor);
+        front_append(actor, message);
         return;
     }
     ext->is_postponed = true;
@@ -126,8 +121,7 @@ static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
             wanted_status_of(actor->runtime, actor->executor, message) != 0) {
-            message_queue_append(&actor->front, message);
-            actor_disturb(actor);
+            front_append(actor, message);
             ext->is_postponed = false;
             continue;
         }
@@ -154,7 +148,7 @@ void backlog_hurry(struct actor *actor, uint32_t flags)
 /* Takes the next message of the backlog; the front first. */
 static struct message *take_backlog(struct actor *actor)
 {
-    struct message *message = message_queue_take(&actor->front);
+    struct message *message = front_take(actor);
 
     if (!message && actor->ext) {
         message = message_list_take(&actor->ext->retries);
@@ -214,11 +208,14 @@ static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal
 /* Each message once: the pool may route it back to this worker if it was recalled. */
 int backlog_pass(struct actor *actor, backlog_giving *give)
 {
+    struct message_queue front;
     int refusal = 0;
 
     if (!place_member_of(actor))
         return WEIR_EUNSUPPORTED;
-    pass_held(actor, &actor->front, give, &refusal);
+    front = front_take_all(actor);
+    pass_held(actor, &front, give, &refusal);
+    front_prepend_all(actor, &front);
     if (backlog_retries(actor) > 0) {
         pass_held(actor, &actor->ext->retries.queue, give, &refusal);
         actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
@@ -266,8 +263,10 @@ static bool is_own(const void *context, const struct message *message)
 struct message *backlog_take_own(struct actor *actor)
 {
     struct mailbox_walk walk = { .may = is_own, .looks = UINT32_MAX };
-    struct message *message = take_own_of(&actor->front);
+    struct message_queue front = front_take_all(actor);
+    struct message *message = take_own_of(&front);
 
+    front_prepend_all(actor, &front);
     if (message) {
         settle_unhold(actor);
         return message;

@@ -11,6 +11,7 @@
 #include "actor/demand.h"
 #include "actor/descriptor_share.h"
 #include "actor/events.h"
+#include "actor/front.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
@@ -196,10 +197,7 @@ static void settle_in_hand(struct actor *actor, enum dead_reason kept)
     while ((message = message_list_take(&had)))
         give_again(actor, message, message->public.reserved & MESSAGE_KEPT ? kept : DEAD_CRASHED,
                    &again);
-    while ((message = message_queue_take(&actor->front)))
-        message_queue_append(&again, message);
-    actor->front = again;
-    actor_disturb(actor);
+    front_prepend_all(actor, &again);
 }
 
 void incarnation_close(struct actor *actor, enum weir_end_reason reason)

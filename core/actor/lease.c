@@ -5,6 +5,7 @@
 
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
+#include "actor/front.h"
 #include "actor/link.h"
 #include "actor/output.h"
 #include "actor/own.h"
@@ -58,7 +59,7 @@ static void deliver_events(struct actor *actor)
     struct message *message;
 
     while (actor->ext && (message = message_list_take(&actor->ext->events)))
-        message_queue_append(&actor->front, message);
+        front_append(actor, message);
     actor_disturb(actor);
 }
 

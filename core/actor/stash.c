@@ -1,5 +1,6 @@
 #include "actor/stash.h"
 
+#include "actor/front.h"
 #include "actor/settle.h"
 
 int stash_put(struct actor *actor, struct message *message)
@@ -29,10 +30,7 @@ uint32_t stash_give(struct actor *actor, uint32_t count)
         return 0;
     for (; taken < count && (message = message_list_take(&actor->ext->stash)); taken++)
         message_queue_append(&given, message);
-    while ((message = message_queue_take(&actor->front)))
-        message_queue_append(&given, message);
-    actor->front = given;
-    actor_disturb(actor);
+    front_prepend_all(actor, &given);
     return taken;
 }
 

@@ -8,6 +8,7 @@
 #include "actor/demand.h"
 #include "actor/doze.h"
 #include "actor/end.h"
+#include "actor/front.h"
 #include "actor/group.h"
 #include "actor/hand_back.h"
 #include "actor/handling.h"
@@ -64,7 +65,7 @@ static struct message *take_lane(struct actor *actor, struct message_queue *lane
 
 static struct message *take_normal(struct actor *actor, struct turn_context *context)
 {
-    struct message *message = message_queue_take(&actor->front);
+    struct message *message = front_take(actor);
 
     actor->high_streak = 0;
     if (message) {
@@ -407,7 +408,7 @@ static bool is_undisturbed(const struct actor *actor)
 {
     return actor->kind == ACTOR_WORKER && actor_state(actor) == ACTOR_OPEN && !actor->leaving &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
-           message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
+           message_queue_is_empty(&actor->high) && front_is_empty(actor) &&
            actor->kept.count == 0 && actor->spec->behaviour->handle &&
            !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
            (!actor->place || is_place_undisturbed(actor));
@@ -513,9 +514,8 @@ static bool is_at_rest(struct actor *actor)
 {
     return actor->kind != ACTOR_SOURCE && may_take(actor) &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
-           message_queue_is_empty(&actor->high) && message_queue_is_empty(&actor->front) &&
-           !actor->leaving && !(actor->flags & ACTOR_FAILS) && !lease_is_over(actor) &&
-           is_noted_idle(actor);
+           message_queue_is_empty(&actor->high) && front_is_empty(actor) && !actor->leaving &&
+           !(actor->flags & ACTOR_FAILS) && !lease_is_over(actor) && is_noted_idle(actor);
 }
 
 /* Puts the actor to sleep. False: a message or signal has arrived since. An unbuffered mailbox
