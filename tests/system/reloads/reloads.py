@@ -31,6 +31,7 @@ WRONG_EVERY = 13
 LAYERS = 3              # each accepts a message once
 GROWTH_MAX_KIB = 512    # of the resident memory, in the second half of a run
 WAIT_LIMIT_S = 60
+LOG_SHOWN = 20000  # characters: a report of a sanitizer fits
 POOLS_MAX = 8
 
 
@@ -264,10 +265,13 @@ class Host:
 
     def ask(self, method, path):
         connection = Connection(self.socket)
-        connection.request(method, path)
-        answer = json.loads(connection.getresponse().read())
-        connection.close()
-        return answer
+        try:
+            connection.request(method, path)
+            return json.loads(connection.getresponse().read())
+        except (OSError, http.client.HTTPException) as error:
+            fail(f"{method} {path} has no answer: {error!r}")
+        finally:
+            connection.close()
 
     @staticmethod
     def descriptors(folder):
@@ -295,7 +299,7 @@ HOST = []
 def fail(what):
     print(f"FAILED: {what}", flush=True)
     if HOST:
-        print(open(HOST[0].log, encoding="utf-8", errors="replace").read()[-6000:])
+        print(open(HOST[0].log, encoding="utf-8", errors="replace").read()[-LOG_SHOWN:])
         if HOST[0].process and HOST[0].process.poll() is None:
             HOST[0].process.kill()
             HOST[0].process.wait()
