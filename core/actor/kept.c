@@ -26,6 +26,12 @@ void kept_add(struct actor *actor, struct message *message)
         actor_ext_arm(actor, message->kept_ns + limit);
 }
 
+bool kept_has(const struct actor *actor, const struct message *message)
+{
+    return message_list_find(&actor->kept, (uint64_t)(uintptr_t)message) &&
+           (message->public.reserved & MESSAGE_KEPT);
+}
+
 static void log_kept(const struct actor *actor, const struct message *message, uint64_t kept_for_ns)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_subject(actor),

@@ -39,23 +39,13 @@ void verdict_finish(struct actor *actor, struct message *message, int verdict)
         finish_rejected(actor, message);
 }
 
-/* False for a message that was settled as WEIR_FAIL: it stays in the list until the incarnation
- * ends. */
-static bool is_kept(const struct actor *actor, const struct message *message)
-{
-    return message_list_find(&actor->kept, (uint64_t)(uintptr_t)message) &&
-           (message->public.reserved & MESSAGE_KEPT);
-}
-
 int verdict_settle_kept(struct actor *actor, struct message *message, int verdict)
 {
     if (!verdict_settles(verdict)) {
         misuse_report(actor, MISUSE_UNSETTLED, verdict);
         return WEIR_EINVALID;
     }
-    /* Compares addresses first: the message may be freed, in `close` or because it was settled
-     * before. */
-    if (!is_kept(actor, message)) {
+    if (!kept_has(actor, message)) {
         if (!(actor->flags & ACTOR_CLOSING))
             misuse_report(actor, MISUSE_SETTLED, verdict);
         return WEIR_EINVALID;
