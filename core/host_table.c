@@ -82,6 +82,7 @@ const struct weir_host host_table = {
     .set_demand = host_set_demand,
     .set_descriptors = host_set_descriptors,
     .child_process = host_child_process,
+    .put_back = host_put_back,
     .task = host_task,
     .take = host_take,
     .lease_send = host_lease_send,

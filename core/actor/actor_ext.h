@@ -83,6 +83,7 @@ struct actor_ext {
 
     struct message_list retries; /* waiting for redelivery, at their again_ns */
     bool is_postponed;           /* one of them lacks a resource: no new message meanwhile */
+    struct message *row;         /* the last that was put back, see front.h; NULL: none */
     struct message_list stash;   /* stashed by the worker: stash.h */
     struct message_list events;  /* of a leased worker, until the end of the lease: lease.h */
 

@@ -7,6 +7,7 @@
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
+#include "actor/put_back.h"
 #include "actor/stash.h"
 #include "actor/wanted.h"
 #include "message/blob.h"
@@ -126,6 +127,11 @@ int host_stash(struct weir_self *self, struct weir_message *message)
 uint32_t host_unstash(struct weir_self *self, uint32_t count)
 {
     return stash_give(actor_of_self(self), count);
+}
+
+int host_put_back(struct weir_self *self, struct weir_message *message)
+{
+    return put_back(actor_of_self(self), message_of(message));
 }
 
 struct weir_blob *host_blob_new(struct weir_self *self, size_t size)

@@ -1,6 +1,6 @@
 /*
  * actor/host_table_messages.h - rows of the host table about messages: origins, chains, the stash,
- * blobs; and a name.
+ * putting back, blobs; and a name.
  */
 #ifndef ACTOR_HOST_TABLE_MESSAGES_H
 #define ACTOR_HOST_TABLE_MESSAGES_H
@@ -18,6 +18,7 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
                     uint32_t count);
 int host_stash(struct weir_self *self, struct weir_message *message);
 uint32_t host_unstash(struct weir_self *self, uint32_t count);
+int host_put_back(struct weir_self *self, struct weir_message *message);
 struct weir_blob *host_blob_new(struct weir_self *self, size_t size);
 struct weir_message *host_message_with_blob(struct weir_self *self, const struct weir_tag *tag,
                                             struct weir_blob *blob);

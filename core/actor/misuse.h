@@ -28,6 +28,7 @@ struct actor;
     X(SETTLED, "settled a message that it does not keep", "refused, nothing is settled twice")     \
     X(UNSETTLED, "settled a kept message with a verdict that settles nothing",                     \
       "refused, it is still kept")                                                                 \
+    X(PUT_BACK, "put back a message that it does not have", "refused, nothing comes twice")        \
     X(FORGOTTEN, "ended before it settled a kept message", "dead letter")
 
 enum misuse {

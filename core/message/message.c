@@ -295,6 +295,19 @@ void message_queue_append(struct message_queue *queue, struct message *message)
     queue->last = message;
 }
 
+void message_queue_insert(struct message_queue *queue, struct message *before,
+                          struct message *message)
+{
+    if (!before) {
+        message_queue_prepend(queue, message);
+        return;
+    }
+    set_next(message, next_of(before));
+    set_next(before, message);
+    if (queue->last == before)
+        queue->last = message;
+}
+
 struct message *message_queue_take(struct message_queue *queue)
 {
     struct message *last = queue->last;

@@ -74,6 +74,9 @@ struct message_queue {
 
 void message_queue_append(struct message_queue *queue, struct message *message);
 void message_queue_prepend(struct message_queue *queue, struct message *message);
+/* Adds it behind `before`, which is in the queue. NULL: at the front. */
+void message_queue_insert(struct message_queue *queue, struct message *before,
+                          struct message *message);
 /* Ownership moves to the caller; NULL when empty. */
 struct message *message_queue_take(struct message_queue *queue);
 /* Counts them one by one. */

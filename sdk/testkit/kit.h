@@ -24,7 +24,7 @@ enum kit_owner {
     KIT_SETTLED = 6,
     KIT_REPLY = 7, /* lent to a continuation */
     KIT_STASHED = 8,
-    KIT_READY = 9, /* unstashed: `handle` gets it next */
+    KIT_READY = 9, /* unstashed, or put back: `handle` gets it next; see kit_front.h */
 };
 
 struct kit_blob {
@@ -46,6 +46,7 @@ struct kit_message {
     const struct weir_message *joins; /* by weir_join */
     bool detached;
     struct kit_line made;
+    struct kit_message *behind; /* in the front */
     struct kit_message *next;
 };
 
@@ -129,6 +130,9 @@ struct weir_kit {
     uint64_t last_number; /* of timers, requests, events and watches */
 
     struct kit_message *messages;
+    struct kit_message *front; /* KIT_READY: see kit_front.h */
+    struct kit_message *row;
+    size_t put_back_count;
     struct kit_due *dues;
     struct kit_sent *sent; /* oldest first */
     struct kit_sent **sent_end;

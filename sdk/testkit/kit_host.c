@@ -10,6 +10,7 @@
 #include "kit_blob.h"
 #include "kit_child.h"
 #include "kit_event.h"
+#include "kit_front.h"
 #include "kit_inspect.h"
 #include "kit_lease.h"
 #include "kit_log.h"
@@ -270,6 +271,7 @@ static const struct weir_host table = {
     .set_demand = set_demand,
     .set_descriptors = set_descriptors,
     .child_process = child_process,
+    .put_back = kit_front_put_back,
     .task = kit_task_run,
     .print = print,
     .pool_members = kit_pool_members,

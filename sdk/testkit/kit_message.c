@@ -72,7 +72,7 @@ bool kit_message_is_owned(struct weir_kit *kit, const struct weir_message *messa
         [KIT_SENT] = "was sent before",       [KIT_FREED] = "was freed before",
         [KIT_IN_HAND] = "is only borrowed",   [KIT_KEPT] = "is kept: weir_settle ends that",
         [KIT_SETTLED] = "was settled before", [KIT_REPLY] = "is only borrowed",
-        [KIT_STASHED] = "is in the stash",    [KIT_READY] = "is in the stash",
+        [KIT_STASHED] = "is in the stash",    [KIT_READY] = "was unstashed or put back",
     };
     const struct kit_message *found = find(kit, message);
 
@@ -130,6 +130,12 @@ void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int v
             kit_problem(kit, "a message (%s) was forwarded, and answered with %d, not WEIR_DONE",
                         tag_name(&message->message), verdict);
         message->owner = KIT_SENT;
+        return;
+    }
+    if (message->owner == KIT_READY) { /* put back */
+        if (verdict != WEIR_DONE && verdict != WEIR_FAIL && verdict != WEIR_STOP)
+            kit_problem(kit, "a message (%s) was put back, and answered with %d, not WEIR_DONE",
+                        tag_name(&message->message), verdict);
         return;
     }
     if (message->stashed) {

@@ -1,7 +1,7 @@
 #include "kit_stash.h"
 
+#include "kit_front.h"
 #include "kit_message.h"
-#include "kit_turn.h"
 
 #define STASH_MAX 256 /* as in the host */
 
@@ -48,35 +48,23 @@ uint32_t kit_stash_give(struct weir_self *self, uint32_t count)
     struct kit_message *message;
     uint32_t given = 0;
 
+    kit_front_end_row(kit);
     while (given < count && (message = oldest(kit, KIT_STASHED))) {
-        message->owner = KIT_READY;
+        kit_front_add(kit, message);
         given++;
     }
+    kit_front_end_row(kit);
     return given;
 }
 
 void kit_stash_close(struct weir_kit *kit)
 {
     for (struct kit_message *message = kit->messages; message; message = message->next)
-        if (message->owner == KIT_STASHED || message->owner == KIT_READY)
+        if (message->owner == KIT_STASHED)
             kit_message_give(message, KIT_SETTLED);
 }
 
 size_t weir_kit_stashed_count(const struct weir_kit *kit)
 {
     return count_of(kit, KIT_STASHED);
-}
-
-size_t weir_kit_handle_unstashed(struct weir_kit *kit)
-{
-    struct kit_message *message;
-    size_t count = 0;
-
-    while ((message = oldest(kit, KIT_READY))) {
-        message->owner = KIT_IN_HAND;
-        message->stashed = false;
-        (void)kit_turn_handle(kit, message);
-        count++;
-    }
-    return count;
 }

@@ -112,6 +112,19 @@ static int retry(struct weir_self *self, struct worker *worker, struct ticket *t
     return WEIR_RETRY;
 }
 
+/* Once for each message: it comes again as it is. */
+static bool puts_back(struct weir_self *self, struct ticket *ticket,
+                      const struct weir_message *message)
+{
+    if (atomic_load(&ticket->again) > 0)
+        return false;
+    atomic_fetch_add(&ticket->again, 1); /* before the call: another worker may get it at once */
+    if (weir_put_back(self, message) == 0)
+        return true;
+    atomic_fetch_sub(&ticket->again, 1);
+    return false;
+}
+
 /* A message with a ticket of its own, marked as accepted; NULL: there are no more. */
 static struct weir_message *issue(struct weir_self *self, struct worker *worker, uint64_t *out_id)
 {
@@ -153,6 +166,10 @@ static void answered(struct weir_self *self, void *state, void *context,
     (void)reply;
     atomic_fetch_add(&ticket->answered, 1);
     asked->kept = NULL;
+    if (world_dice(worker->world, asked->id, 6) % 8 == 2 && puts_back(self, ticket, kept)) {
+        (void)leave(worker, 0);
+        return;
+    }
     if (world_dice(worker->world, asked->id, 6) % 8 == 0)
         verdict = retry(self, worker, ticket, asked->id);
     else if (world_dice(worker->world, asked->id, 6) % 8 == 1)
@@ -345,7 +362,8 @@ static int handle_line(struct weir_self *self, void *state, const struct weir_me
     struct parcel parcel = parcel_of(message);
     struct ticket *ticket = begin(worker, message);
 
-    (void)self;
+    if (parcel.number % 8 == 0 && puts_back(self, ticket, message))
+        return leave(worker, WEIR_DONE);
     if (parcel.sender < WORLD_SENDERS)
         world_expect(world,
                      atomic_exchange(&world->last[parcel.sender], parcel.number) < parcel.number,

@@ -1,5 +1,5 @@
 /*
- * weir/delivery.h - origins, chains of messages, the stash, and renaming.
+ * weir/delivery.h - origins, chains of messages, the stash, putting back, and renaming.
  *
  * Part of <weir/plugin.h>: include that. The ownership words of weir/host.h apply.
  */
@@ -124,6 +124,23 @@ WEIR_INLINE int weir_stash(struct weir_self *self, const struct weir_message *me
 WEIR_INLINE uint32_t weir_unstash(struct weir_self *self, uint32_t count)
 {
     return self->host->unstash(self, count);
+}
+
+/*
+ * Gives back a message that the worker has not begun: the one in hand, or a kept one. On 0 the
+ * worker no longer has it: do not access it, and for the one in hand return WEIR_DONE. It stands
+ * before the normal lane and comes to `handle` again as the same attempt, without a line in the
+ * log. Until then it counts as held. What is put back without a message taken in between keeps the
+ * order of the calls, behind what is given again since the worker failed with it. A worker that is
+ * about to end with WEIR_FAIL or WEIR_STOP puts back first what it has not begun; in `close` it is
+ * too late.
+ *
+ * WEIR_EINVALID: the worker does not have the message, or the message is not of the normal lane.
+ * WEIR_ENOMEM: it still has it. Since 1.1.
+ */
+WEIR_INLINE int weir_put_back(struct weir_self *self, const struct weir_message *message)
+{
+    return self->host->put_back(self, (struct weir_message *)(uintptr_t)message);
 }
 
 /*

@@ -240,6 +240,8 @@ struct weir_host {
     int (*set_descriptors)(struct weir_self *, uint32_t count);
     /* the process that works for the worker (same): weir/process.h */
     void (*child_process)(struct weir_self *, int64_t process);
+    /* putting back (same): weir/delivery.h */
+    int (*put_back)(struct weir_self *, struct weir_message *);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give

@@ -32,6 +32,10 @@ static int do_first(struct weir_self *self, struct world *w, const struct weir_m
     case FIRST_FAIL:
         atomic_store(&w->accepts, true);
         return WEIR_FAIL;
+    case FIRST_PUT_BACK:
+        atomic_store(&w->accepts, true);
+        CU_ASSERT_EQUAL(weir_put_back(self, message), 0);
+        return w->setup.pauses ? WEIR_FAIL : WEIR_DONE;
     case FIRST_KEEP:
         return WEIR_KEEP;
     case FIRST_REJECT:

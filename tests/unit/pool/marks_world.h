@@ -46,6 +46,7 @@ enum first {
     FIRST_RETRY,
     FIRST_FAIL,
     FIRST_KEEP,
+    FIRST_PUT_BACK, /* and fails with `pauses` */
 };
 
 /* What its sender does with it. Only a worker's own messages: ORIGIN, JOINED, POOL, DIRECT. */

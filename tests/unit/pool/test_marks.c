@@ -42,6 +42,15 @@ static void stashed(struct world *w)
     CU_ASSERT_TRUE(world_quiet(w));
 }
 
+/* The worker that has put it back fails, and waits before it opens again. */
+static void given_back(struct world *w)
+{
+    CU_ASSERT_TRUE(world_send(w));
+    CU_ASSERT_TRUE(world_paused(w));
+    rig_advance(&w->rig, AFTER_PAUSE_MS);
+    CU_ASSERT_TRUE(world_quiet(w));
+}
+
 /* The last worker leaves while the message waits in its mailbox. */
 static void leaves(struct world *w)
 {
@@ -163,6 +172,8 @@ static void refused(struct world *w)
     X(RETRY, "retry", retried, .first = FIRST_RETRY)                                               \
     X(CRASH, "crash", handled, .first = FIRST_FAIL)                                                \
     X(AGAIN, "crash, redeliver: 1", handled, .first = FIRST_FAIL, .redeliver = 1)                  \
+    X(PUT_BACK, "put back", handled, .first = FIRST_PUT_BACK)                                      \
+    X(LOST, "put back, crash", given_back, .first = FIRST_PUT_BACK, .pauses = true)                \
     X(KEPT, "kept at the end", kept, .first = FIRST_KEEP, .remove = { 0, REMOVE_MS })              \
     X(REPLAY, "replay", replayed, .first = FIRST_REJECT)                                           \
     X(FILE, "replay from the file", handled, .first = FIRST_REJECT, .tells_record = true)          \
@@ -218,6 +229,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own",
         [AT_CRASH] = "crashed",
         [AT_AGAIN] = "own",
+        [AT_PUT_BACK] = "own",
+        [AT_LOST] = "sibling",
         [AT_KEPT] = "kept",
         [AT_REPLAY] = "any",
         [AT_FILE] = "rejected, stored for pool",
@@ -239,6 +252,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own",
         [AT_CRASH] = "crashed",
         [AT_AGAIN] = "own",
+        [AT_PUT_BACK] = "own",
+        [AT_LOST] = "own",
         [AT_KEPT] = "kept",
         [AT_REPLAY] = "own",
         [AT_FILE] = "rejected, stored for nobody",
@@ -260,6 +275,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own",
         [AT_CRASH] = "crashed",
         [AT_AGAIN] = "own",
+        [AT_PUT_BACK] = "own",
+        [AT_LOST] = "own",
         [AT_KEPT] = "kept",
         [AT_REPLAY] = "own",
         [AT_FILE] = "rejected, stored for nobody",
@@ -281,6 +298,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own",
         [AT_CRASH] = "crashed",
         [AT_AGAIN] = "own",
+        [AT_PUT_BACK] = "own",
+        [AT_LOST] = "own",
         [AT_KEPT] = "kept",
         [AT_REPLAY] = "own",
         [AT_FILE] = "rejected, stored for nobody",
@@ -302,6 +321,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own",
         [AT_CRASH] = "crashed",
         [AT_AGAIN] = "own",
+        [AT_PUT_BACK] = "own",
+        [AT_LOST] = "own",
         [AT_KEPT] = "kept",
         [AT_REPLAY] = "own",
         [AT_FILE] = "rejected, stored for nobody",
@@ -323,6 +344,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own, heard done",
         [AT_CRASH] = "crashed, heard CRASHED",
         [AT_AGAIN] = "own, heard done",
+        [AT_PUT_BACK] = "own, heard done",
+        [AT_LOST] = "own, heard done",
         [AT_KEPT] = "kept, heard REMOVED",
         [AT_REPLAY] = "own, heard REJECTED",
         [AT_FILE] = "rejected, stored for nobody, heard REJECTED",
@@ -344,6 +367,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own, heard done",
         [AT_CRASH] = "crashed, heard CRASHED",
         [AT_AGAIN] = "crashed, heard CRASHED",
+        [AT_PUT_BACK] = "own, heard done",
+        [AT_LOST] = "rejected, heard NOTALLOWED",
         [AT_KEPT] = "crashed, heard CRASHED",
         [AT_REPLAY] = "rejected, heard REJECTED",
         [AT_FILE] = "rejected, stored for nobody, heard REJECTED",
@@ -365,6 +390,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "nobody, heard retry",
         [AT_CRASH] = "crashed, heard dead",
         [AT_AGAIN] = "own, heard done",
+        [AT_PUT_BACK] = "own, heard done",
+        [AT_LOST] = "sibling, heard done",
         [AT_KEPT] = "kept, heard dead",
         [AT_REPLAY] = "any, heard dead",
         [AT_FILE] = "rejected, stored for pool, heard dead",
@@ -386,6 +413,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "own, heard done",
         [AT_CRASH] = "crashed, heard dead",
         [AT_AGAIN] = "own, heard done",
+        [AT_PUT_BACK] = "own, heard done",
+        [AT_LOST] = "sibling, heard done",
         [AT_KEPT] = "kept, heard dead",
         [AT_REPLAY] = "any, heard dead",
         [AT_FILE] = "rejected, stored for pool, heard dead",
@@ -407,6 +436,8 @@ static const char *const table[ROWS][COLUMN_COUNT] = {
         [AT_RETRY] = "(as above)",
         [AT_CRASH] = "(as above)",
         [AT_AGAIN] = "(as above)",
+        [AT_PUT_BACK] = "(as above)",
+        [AT_LOST] = "(as above)",
         [AT_KEPT] = "(as above)",
         [AT_REPLAY] = "(its argument may be gone: no dead letter of a task is sent again)",
         [AT_FILE] = "(as above)",

@@ -177,6 +177,54 @@ static void test_stash_is_alike(void)
     free(steps);
 }
 
+/* --- putting back ----------------------------------------------------------------------------- */
+
+static void put_back_it(struct weir_self *self, struct scene *scene,
+                        const struct weir_message *message)
+{
+    if (scene->number++ > 0) {
+        scene_note(scene, "again, attempt", message->attempt);
+        return;
+    }
+    scene_note(scene, "put back", weir_put_back(self, message));
+    scene_note(scene, "put back twice", weir_put_back(self, message));
+}
+
+static void put_back_kept(struct weir_self *self, struct scene *scene,
+                          const struct weir_message *message)
+{
+    if (scene->number++ > 2) {
+        scene_note(scene, "again, attempt", message->attempt);
+        return;
+    }
+    scene_note(scene, "put back kept", weir_put_back(self, scene->kept));
+    scene_note(scene, "settle it", weir_settle(self, scene->kept, WEIR_DONE));
+    scene_note(scene, "put back in hand", weir_put_back(self, message));
+}
+
+static void keep_first(struct weir_self *self, struct scene *scene,
+                       const struct weir_message *message)
+{
+    (void)self;
+    if (scene->number++ > 1) {
+        scene_note(scene, "kept one again, attempt", message->attempt);
+        return;
+    }
+    scene->kept = message;
+    scene->verdict = WEIR_KEEP;
+}
+
+static void test_putting_back_is_alike(void)
+{
+    static const struct scene_step in_hand[] = { { put_back_it, 0 }, { NULL, 0 } };
+    static const struct scene_step kept[] = { { keep_first, 0 },
+                                              { put_back_kept, 0 },
+                                              { NULL, 0 } };
+
+    both_hosts_compare(in_hand);
+    both_hosts_compare(kept);
+}
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 static void tick(struct weir_self *self, void *state, void *context)
@@ -521,6 +569,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "messages", test_messages_are_alike },
         { "stash", test_stash_is_alike },
+        { "put back", test_putting_back_is_alike },
         { "time", test_time_is_alike },
         { "leases", test_leases_are_alike },
         { "others", test_others_are_alike },

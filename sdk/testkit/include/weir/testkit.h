@@ -149,7 +149,8 @@ size_t weir_kit_poll(struct weir_kit *kit);
 /* The number of open watches. */
 size_t weir_kit_watch_count(const struct weir_kit *kit);
 
-/* Runs `handle` with each unstashed message, in order. Returns the number of these messages. */
+/* Runs `handle` with each message that was unstashed or put back before this call, in order.
+ * Returns the number of these messages. */
 size_t weir_kit_handle_unstashed(struct weir_kit *kit);
 /* Sets the number of subscribers of an event of the behaviour; they take every message. Runs
  * `audience` for the first subscriber, and when the last one has left. WEIR_EUNKNOWN: the behaviour
@@ -268,6 +269,8 @@ const struct weir_kit_child *weir_kit_child(const struct weir_kit *kit, size_t i
 size_t weir_kit_settled_count(const struct weir_kit *kit, enum weir_verdict verdict);
 /* The number of messages in the stash, without unstashed ones. */
 size_t weir_kit_stashed_count(const struct weir_kit *kit);
+/* The number of calls of weir_put_back that took a message. */
+size_t weir_kit_put_back_count(const struct weir_kit *kit);
 /* The number of kept messages. */
 size_t weir_kit_kept_count(const struct weir_kit *kit);
 /* The worker's demand: the largest number of unsettled messages that it wants (weir_set_demand).
