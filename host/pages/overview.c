@@ -526,6 +526,21 @@ void overview_pools(const struct overview *overview, bool for_people, FILE *stre
     lock_release(&overview->assembly->lock);
 }
 
+/* As print_folded_locked, one pool. */
+static void print_pool_folded(const struct overview_pool *pool, FILE *stream)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (!memory)
+        return;
+    print_pool(pool, memory);
+    if (fclose(memory) == 0)
+        columns_fold(text, stream);
+    free(text);
+}
+
 bool overview_pool(const struct overview *overview, const char *path, bool for_people, FILE *stream)
 {
     struct overview_pool pool;
@@ -537,7 +552,7 @@ bool overview_pool(const struct overview *overview, const char *path, bool for_p
     if (index != SETTINGS_NONE) {
         overview_look_locked(overview, index, &pool);
         if (for_people) {
-            print_pool(&pool, stream);
+            print_pool_folded(&pool, stream);
         } else {
             json_init(&json, stream);
             write_pool(&json, &pool, overview);

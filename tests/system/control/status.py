@@ -14,7 +14,7 @@ import tempfile
 from control import Host, check, report_failures, until
 
 WIDTH = 100
-LONG = "a_pool_whose_name_says_more"
+LONG = "a_pool_whose_name_says_all_tha"
 FILE = f"""
 sources:
   {LONG}_as_a_source_too_with_more: {{use: gen.numbers, args: {{count: 1234567}}, to: work}}
@@ -67,6 +67,10 @@ def test_no_line_is_wider():
         plain = re.sub(r"\n {4}", " ", text)
         check(f"warning: pool {LONG}/{LONG}_1/{LONG}_2 accepts no messages: it is paused" in plain,
               f"a warning that is broken at blanks: {text}")
+        long_path = f"{LONG}/{LONG}_1/{LONG}_2"
+        for arguments in ((long_path,), ("--members",), ("--members", long_path)):
+            text = host.run("status", *arguments).stdout
+            check(text and not wide(text), f"{arguments}: {wide(text)}")
         exact = {pool["path"]: pool for pool in host.json("status")["pools"]}
         check(exact["work"]["accepted"] == 1234567 and f"{LONG}/{LONG}_1/{LONG}_2" in exact,
               "JSON is exact")
