@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds the Debian packages from what the clone holds, with what is not committed yet.
 #
 # Usage: build.sh FOLDER. The packages replace those in FOLDER; the packages with symbols for

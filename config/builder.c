@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/builder.h"
 
 #include <assert.h>

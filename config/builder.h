@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/builder.h - builds nodes from libyaml's events, within limits that hold for every text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/capacity.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/capacity.h - the capacity of a mailbox as the language writes it: a number of messages, or
  * a word.

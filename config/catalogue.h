@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/catalogue.h - the interface by which the language looks up the behaviours of a file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/check.h"
 
 #include <assert.h>

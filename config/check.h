@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/check.h - checks a whole file: makes settings from a tree, or reports every mistake.
  *

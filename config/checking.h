@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/checking.h - the state that the parts of one check share.
  *

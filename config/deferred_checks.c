@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/deferred_checks.h"
 
 #include <stdlib.h>

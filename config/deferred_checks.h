@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/deferred_checks.h - the calls of behaviours' `check`, deferred until the file was read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/encoding.h"
 
 #include <stdbool.h>

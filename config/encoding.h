@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/encoding.h - checks that a text is UTF-8 without constructs that slow the parser.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/extent.h"
 
 #include <stdlib.h>

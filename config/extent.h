@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/extent.h - measures the text of a tree with aliases written out.
  *

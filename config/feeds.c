@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/feeds.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/feeds.h - checks the pool that a source feeds: it needs workers, and keys when it routes
  * by hash.

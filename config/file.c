@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/files.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/files.h - the files that a configuration was read from, and whether one has changed since.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/fill.h"
 
 #include <stdio.h>

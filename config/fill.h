@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/fill.h - fills structs from maps of the tree, by the tables of the language.
  *

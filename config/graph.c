@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/graph.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/graph.h - the graph of pools: finds cycles that could deadlock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/include.h - joins several files: finds the files, and merges their keys.
  */

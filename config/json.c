@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/json.h"
 
 #include <assert.h>

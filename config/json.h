@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/json.h - writes JSON to a stream, member by member, with commas, brackets and indentation.
  *

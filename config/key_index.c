@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/key_index.h"
 
 #include <stdint.h>

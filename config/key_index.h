@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/key_index.h - a hash index from an owner and a key to a value.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/language.h - the language as tables: every key with its kind, bounds, default and help.
  *

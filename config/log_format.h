@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/log_format.h - how a line of the log is written: the choices of host.log.format, which
  * host/log carries out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/named_pools.h - checks that each option that names a pool names an existing one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/outputs.h"
 
 #include <assert.h>

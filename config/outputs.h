@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/outputs.h - resolves the targets of sources and of the outputs of pools.
  *

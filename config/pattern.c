@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/pattern.h"
 
 #include <dirent.h>

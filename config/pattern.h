@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/pattern.h - finds the files that match a pattern with `*`, `?` and `[...]`, with bounded
  * effort.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/plan.h - the steps from one configuration to another.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/plan_layout.h - the layout of a plan: its steps, their kinds, and the tasks made of them.
  */

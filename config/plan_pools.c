@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/plan_pools.h"
 
 #include <string.h>

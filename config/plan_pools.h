@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/plan_pools.h - the steps of a plan for pools: added, removed, changed.
  */

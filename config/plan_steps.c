@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/plan_steps.h"
 
 #include <stdlib.h>

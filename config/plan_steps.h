@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/plan_steps.h - collects the steps of a plan: compares fields, and does not know their
  * meaning.

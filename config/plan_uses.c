@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/plan_uses.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/plan_uses.h - compares behaviours with their versions, options and dispatchers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/pools.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/pools.h - reads the section `pools` into a flat list of pools, each with its settings.
  */

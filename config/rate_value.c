@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/rate_value.h"
 
 #include <stdio.h>

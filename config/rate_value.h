@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/rate_value.h - the value of `rate`: a text such as `100/s`, or a map of keys.
  */

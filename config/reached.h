@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/reached.h - warns of pools that get no messages, of results that get lost, and of a file
  * that does nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/reader.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/reader.h - reads a YAML file into a tree whose keys and values have their position.
  *

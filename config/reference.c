@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/reference.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/reference.h - writes the reference of the language from the tables of config/language.h:
  * every key with its values, default and help.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/reference_page.h"
 
 #include <ctype.h>

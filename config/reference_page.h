@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/reference_page.h - writes one page, as Markdown or as a manual page for man(7).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/resolve.h"
 
 #include <string.h>

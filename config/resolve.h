@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/resolve.h - reads `use`, `args` and `dispatcher`: the behaviour, its options, its threads.
  *

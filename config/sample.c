@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/sample.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/sample.h - writes a configuration file with every key, its values and its default, from
  * the tables of config/language.h.

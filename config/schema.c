@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/schema.h"
 
 #include "config/capacity.h"

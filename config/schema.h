@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/schema.h - writes the language as JSON Schema (2020-12), for editors and other programs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/schema_use.h"
 
 #include "config/schema_value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/schema_use.h - the rules of a behaviour for its `args` and outputs, as JSON Schema.
  *

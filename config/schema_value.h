@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/schema_value.h - writes the JSON Schema of one option, of the language or of a plugin.
  *

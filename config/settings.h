@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/settings.h - the checked and typed settings of a file, from which the host builds its
  * runtime.

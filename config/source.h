@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/source.h - the input of the reader: the text, variables and files, and its limits.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/state_files.h"
 
 #include <fcntl.h>

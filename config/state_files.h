@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/state_files.h - checks that no two sources or pools keep their state in one file, that
  * nobody appends to such a file, and that none is in a folder where any user may replace it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/substitute.h"
 
 #include <stdlib.h>

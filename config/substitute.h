@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/substitute.h - replaces ${NAME}, ${NAME:-default} and ${file:/path} in the values of a
  * tree.

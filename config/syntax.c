@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/syntax.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/syntax.h - explains why libyaml cannot read a text, and where.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/tree.h"
 
 #include <stdio.h>

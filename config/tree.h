@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/tree.h - the tree that a YAML file is read into: nodes with their position.
  *

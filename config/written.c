@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "config/written.h"
 
 #include <stdio.h>

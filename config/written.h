@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * config/written.h - keeps where a part of the settings is written, for messages after the check,
  * when the tree is gone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sources and stand-alone actors in the face: face/source.h, face/standalone.h. */
 #include "actor/find.h"
 #include "actor/misuse.h"

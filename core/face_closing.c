@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Closing in order: face/closing.h. */
 #include "face/closing.h"
 

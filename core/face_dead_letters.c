@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dead letters of parts: face/dead_letters.h. */
 #include "actor/replay.h"
 #include "actor/source.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tasks, and other messages of groups, from threads outside: face/groups.h. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Waiting until a pool has nothing to do: face/groups.h. */
 #include "actor/runtime.h"
 #include "face/groups.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of leases: face/lease_figures.h. */
 #include "face/lease_figures.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Leases of threads outside: face/leases.h. */
 #include "actor/external_await.h"
 #include "actor/external_request.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages of threads outside: face/messages.h. */
 #include "actor/external_await.h"
 #include "actor/external_request.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A part of any kind: face/part_ref.h. */
 #include "face/part_ref.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Specs and wirings, from which parts are made: face/parts.h. */
 #include <string.h>
 

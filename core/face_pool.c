@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pools in the face: face/pool.h, face/pool_change.h. */
 #include "pool/change.h"
 #include "pool/creation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runtimes and dispatchers in the face: face/runtime.h. */
 #include <stdio.h>
 

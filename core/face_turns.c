@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Long turns, and what a thread was doing when it crashed: face/turns.h. */
 #include <assert.h>
 #include <stdlib.h>

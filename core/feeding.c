@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "feeding.h"
 
 #include <stdbool.h>

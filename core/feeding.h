@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feeding.h - the order in which parts close: each part after all parts that feed or use it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * host_table.h - the runtime as behaviours see it: struct weir_host, put together from the rows of
  * actors and of pools.

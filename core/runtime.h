@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * runtime.h - a running Weir inside core: the part that actors use, and the face that makes it.
  */

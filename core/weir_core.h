@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir_core.h - the face of core: what the host and libweir make, change, close, wait for and read.
  *

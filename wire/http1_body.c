@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wire/http1_body.h"
 
 #include "wire/http1_bytes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire/http1_body.h - reads the body behind a head of HTTP/1.1, of a known length or in chunks.
  *

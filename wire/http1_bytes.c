@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wire/http1_bytes.h"
 
 /* The kinds of bytes: A in values, B a blank, S in targets too, T in words too but not in targets,

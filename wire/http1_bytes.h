@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire/http1_bytes.h - the sets of bytes in the grammar of HTTP/1.1.
  *

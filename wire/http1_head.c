@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "wire/http1_head.h"
 
 #include <string.h>

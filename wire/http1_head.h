@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire/http1_head.h - reads the head of a request or an answer of HTTP/1.1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire/http1_result.h - what a reader of HTTP/1.1 says, and how a refusal is answered.
  */

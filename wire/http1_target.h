@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wire/http1_target.h - the target of a request and its host: RFC 9112, 3.2.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/actor.h"
 
 #include "message/control_queue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/actor.h - the actor: it has a PID and a mailbox, and runs one callback at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/actor_ext.h - the optional state of an actor: requests, timers, retries, a stash, monitors,
  * watched descriptors, reasons.

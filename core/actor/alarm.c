@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/alarm.h"
 
 #include <stdlib.h>

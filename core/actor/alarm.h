@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/alarm.h - timers and delayed messages of an actor. Owner's turn only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/askers.h"
 
 #include <stdlib.h>

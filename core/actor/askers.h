@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/askers.h - the parts whose actors have asked a pool by its PID: for a reply, a lease or the
  * results of tasks. The order of closing follows them (core/feeding.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/audience.h"
 
 #include "actor/actor_ext.h"

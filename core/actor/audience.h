@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/audience.h - an actor's own events, and notices about their audiences. Owner's turn only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/backlog.h"
 
 #include <sched.h>

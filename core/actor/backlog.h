@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/backlog.h - messages that an actor has accepted and does not handle now: its mailbox, the
  * messages in front of that, those of hand_back.h, and retries. Owner's turn only.

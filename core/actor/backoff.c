@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/backoff.h"
 
 #include "actor/spec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/backoff.h - decides about a restart after a failure: at once, after a pause, or never.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/callback.h"
 
 void callback_may_block(struct actor *actor)

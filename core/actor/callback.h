@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/callback.h - the code around every call into a behaviour.
  *

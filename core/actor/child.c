@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/child.h"
 
 #include <stdalign.h>

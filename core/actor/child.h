@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/child.h - one child of an actor: it is made, and it ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/children.h"
 
 #include <stdlib.h>

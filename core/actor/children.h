@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/children.h - the children of an actor, which live no longer than its incarnation. child.h
  * makes them.

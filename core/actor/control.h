@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/control.h - control messages and signals of an actor. Owner's turn only.
  */

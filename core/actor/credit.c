@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/credit.h"
 
 #include "actor/fullness.h"

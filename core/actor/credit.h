@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/credit.h - the room that a turn has made, and the wake-ups for it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/dead_store.h"
 
 #include <string.h>

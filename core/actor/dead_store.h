@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/dead_store.h - passes dead letters to the program's store, of face/dead_store.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/deadlines.h"
 
 #include <stdlib.h>

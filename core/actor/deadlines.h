@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/deadlines.h - the deadlines of an actor's requests and alarms in one heap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/deliver.h"
 
 #include "actor/lifecycle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/deliver.h - the last step of a send: puts a message into the mailbox of one actor, and
  * wakes the actor if it sleeps. Any thread, in a read section. Each function takes the message on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/demand.h"
 
 #include "actor/callback.h"

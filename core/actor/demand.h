@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/demand.h - the number of messages that a worker wants to have unsettled at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/descriptor_share.h"
 
 #include "actor/actor_ext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/descriptor_share.h - the share of an incarnation: descriptors.h. Owner's turn only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/descriptors.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/descriptors.h - the shares of the process's descriptors that actors have asked for.
  *

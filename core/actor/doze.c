@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/doze.h"
 
 #include "actor/actor_ext.h"

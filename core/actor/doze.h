@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/doze.h - the sleep of an actor that takes no message now: it keeps as many as it demands,
  * waits for room, or is not open.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/due.h"
 
 #include "actor/alarm.h"

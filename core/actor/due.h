@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/due.h - handles the deadlines of an actor when its timer is due. Owner's turn only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/end.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/end.h - the end of an actor, which leaves its pool and its slot.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/event.h"
 
 #include <stddef.h>

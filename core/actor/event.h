@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/event.h - one named event, its subscribers, and the events of each PID.
  *

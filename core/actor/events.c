@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/events.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/events.h - named events: one owner, which alone has the token, and any number of
  * subscribers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/external_await.h"
 
 #include <stdlib.h>

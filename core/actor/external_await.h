@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/external_await.h - outside threads wait for the answers to their requests, and fetch them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/external_request.h"
 
 #include <stdio.h>

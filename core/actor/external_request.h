@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/external_request.h - requests of outside threads; their answers arrive in a table
  * (external_table.h), and the threads wait for them (external_await.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/external_table.h"
 
 #include <stdlib.h>

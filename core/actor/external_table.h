@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/external_table.h - the table of open requests of outside threads, for the files that work
  * on it: external_request.c sends and answers, external_await.c waits and fetches.

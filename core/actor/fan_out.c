@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/fan_out.h"
 
 #include "actor/actor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/fan_out.h - sends one message to many receivers: a copy to each that has room.
  *

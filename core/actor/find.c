@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/find.h"
 
 struct router *actor_find_router(struct runtime *runtime, weir_pid pid)

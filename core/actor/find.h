@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/find.h - finds the actor of a PID. Any thread; see slots.h.
  */

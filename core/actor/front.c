@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/front.h"
 
 static void end_row(struct actor *actor)

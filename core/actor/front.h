@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/front.h - the messages that stand before an actor's normal lane: given again, unstashed,
  * put back, and events that a lease has held up. They count as held. Owner's turn only.

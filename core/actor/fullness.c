@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/fullness.h"
 
 #include "actor/actor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/fullness.h - the full mark: a pool that was found full refuses messages without another
  * scan of its members.

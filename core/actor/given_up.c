@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/given_up.h"
 
 #include <stdlib.h>

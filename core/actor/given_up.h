@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/given_up.h - requests for which their requesters no longer wait.
  *

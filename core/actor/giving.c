@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/giving.h"
 
 #include "actor/misuse.h"

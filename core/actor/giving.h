@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/giving.h - ensures that a plugin passes a message to the host only once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/group.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/group.h - a group of messages from threads outside: counts the open ones and the outcomes
  * of the others, and cancels waiting ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/hand_back.h"
 
 #include "actor/actor_ext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/hand_back.h - a worker that leaves while others stay passes on what it has not begun.
  *

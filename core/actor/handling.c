@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/handling.h"
 
 #include "actor/misuse.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/handling.h - calls `handle` for one message and carries out its verdict. Owner only.
  */

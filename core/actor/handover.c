@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/handover.h"
 
 #include <stdlib.h>

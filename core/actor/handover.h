@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/handover.h - a new member of a pool with keys begins when the old ones are done.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_calls.h"
 
 #include <stdio.h>

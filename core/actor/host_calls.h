@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_calls.h - rows of the host table: messages, time, links and monitors, and the
  * figures of the calling actor. See <weir/host.h>; core/host_table.c puts all rows together.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_table_children.h"
 
 #include "actor/callback.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_table_children.h - the rows of the host table about an actor's children.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_table_inspect.h"
 
 #include "actor/callback.h"

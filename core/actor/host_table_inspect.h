@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_table_inspect.h - the row of the host table that inspects.
  */

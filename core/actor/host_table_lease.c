@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_table_lease.h"
 
 #include "actor/actor_ext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_table_messages.h - rows of the host table about messages: origins, chains, the stash,
  * putting back, blobs; and a name.

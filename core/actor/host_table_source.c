@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_table_source.h"
 
 #include "actor/source.h"

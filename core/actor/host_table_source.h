@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_table_source.h - struct weir_host, as sources see it, and the targets of outputs.
  */

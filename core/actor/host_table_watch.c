@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/host_table_watch.h"
 
 #include "actor/callback.h"

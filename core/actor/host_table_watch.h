@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/host_table_watch.h - rows of the host table about watched descriptors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/incarnation.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/incarnation.h - one life of an actor between `open` and its end. Owner's turn only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/inspect.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/inspect.h - sends inspect requests to an actor, and answers them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/inspection.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/inspection.h - the answer to an inspect under construction: names and texts.
  *

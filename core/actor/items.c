@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/items.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/items.h - the host's own figures of an actor, for an inspect. Owner's turn.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/kept.h - the messages that a worker keeps to settle them later, and the warning for those
  * that it keeps too long. Owner's turn only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/lease.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/lease.h - the lease of a pool's member, seen by the member.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/lease_turn.h"
 
 #include "actor/actor_ext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/lease_turn.h - the steps of a member's turn that begin and end its lease: see lease.h.
  */

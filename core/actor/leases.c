@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/leases.h"
 
 #include <stdio.h>

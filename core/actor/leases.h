@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/leases.h - the leases of one pool, for their holders: any thread, in a read section.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/leave.h"
 
 #include <sysexits.h>

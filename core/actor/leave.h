@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/leave.h - an actor that leaves: first it finishes, passes on or discards its backlog.
  * Owner's turn only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/lifecycle.h"
 
 #include "actor/place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/lifecycle.h - the states of an actor, and the legal transitions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/link.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/misuse.h"
 
 #include "actor/place.h"

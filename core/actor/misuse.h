@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/misuse.h - counts a behaviour's breaches of its contract for its pool, and logs each once.
  *

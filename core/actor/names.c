@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/names.h"
 
 #include <stddef.h>

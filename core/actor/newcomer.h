@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/newcomer.h - the side of a new member in a handover (handover.h): it waits, and looks at
  * the givers once in a while.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/open.h - opens an actor: its next incarnation begins, and messages are admitted.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/origin.h"
 
 #include "actor/callback.h"

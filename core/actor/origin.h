@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/origin.h - notifies the origin of a message of its outcome.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/outbox.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/outbox.h - what an actor needs when its emitted messages must wait.
  *

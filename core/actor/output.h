@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/output.h - emits messages, and waits for room and for tokens without blocking a thread.
  * Owner's turn only.

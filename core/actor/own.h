@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/own.h - messages that a worker sends to itself: by its calls and timers, by its children,
  * by its own threads. They are its own business: a lease does not keep them out (lease.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/owner.h - the operations of an actor's owner: the pool of a worker or a manager, or the
  * creator of a source, a child or a stand-alone actor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/party.h"
 
 #include "actor/children.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/party.h - the party to which a turn of an actor belongs: see dispatch/shares.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/place.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/place.h - the state of a pool's member or a source that stays when its incarnation is
  * replaced.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/port.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/port.h - implements weir/port.h, by which a plugin's own threads reach its actor.
  *

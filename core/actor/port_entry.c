@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/port_entry.h"
 
 #include "actor/askers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/port_entry.h - how a thread outside enters the runtime through a port that is open.
  *

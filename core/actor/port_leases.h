@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/port_leases.h - rows of the table of a port: leases. See <weir/port_leases.h>.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/port_tasks.h"
 
 #include <stdlib.h>

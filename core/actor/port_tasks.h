@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/port_tasks.h - rows of the table of a port: waits, tasks and groups. See
  * <weir/port_tasks.h>.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/position.h"
 
 #include <stdlib.h>

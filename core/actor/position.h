@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/position.h - the position of a source, as bytes of its own, where the next source
  * continues.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/printing.h"
 
 #include "actor/actor_ext.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/printing.h - delays an actor that prints faster than its text is read, or whose dead
  * letters come faster than they are stored.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/producing.h"
 
 #include <sysexits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/producing.h - the turn of a source: it produces on demand.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/progress.h"
 
 #include <string.h>

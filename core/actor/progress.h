@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/progress.h - the progress of actors: the units that they reported, and the messages that
  * they emitted, added up for people.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/put_back.h"
 
 #include "actor/front.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/put_back.h - a message that the worker has not begun goes back to the front: weir_put_back.
  * Owner's turn only.

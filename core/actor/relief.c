@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/relief.h"
 
 #include "actor/lifecycle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/relief.h - messages that wait behind a callback which takes long go to other members.
  *

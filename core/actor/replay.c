@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/replay.h"
 
 #include <string.h>

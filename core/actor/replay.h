@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/replay.h - sends dead letters again as messages.
  *

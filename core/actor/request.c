@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/request.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/request.h - requests, replies and their deadlines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/restart.h - another incarnation in the same place: after a failure, or on an order of the
  * owner. Owner's turn only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/room_queue.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/room_queue.h - the wait queue of a pool, or of one actor, for room.
  *

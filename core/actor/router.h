@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/router.h - the operations of an actor that routes its messages to others: the actor of a
  * pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/runtime.h"
 
 #include <stdlib.h>

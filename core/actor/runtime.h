@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/runtime.h - the state that all actors share: dispatchers, slots, names, events and requests
  * from outside.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/send.h"
 
 #include "actor/deliver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/send.h - sends a message to a PID: by the router of a pool, or to one actor.
  */

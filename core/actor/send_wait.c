@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/send_wait.h"
 
 #include "actor/find.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/send_wait.h - lets an outside thread wait until its message finds room.
  *

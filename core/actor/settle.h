@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/settle.h - ends accepted messages; no other module does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/slots.h"
 
 #include <stdlib.h>

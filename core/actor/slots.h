@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/slots.h - the memory of all actors, found by number.
  *

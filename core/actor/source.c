@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/source.h"
 
 #include <stdio.h>

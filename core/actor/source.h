@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/source.h - an actor that produces on demand; producing.h is its turn.
  *

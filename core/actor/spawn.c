@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/spawn.h"
 
 #include <string.h>

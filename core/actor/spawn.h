@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/spawn.h - makes an actor, and schedules its turns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/spec.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/spec.h - the definition of an incarnation: one behaviour with its settings and bounds.
  *

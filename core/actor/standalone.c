@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/standalone.h"
 
 #include <stdio.h>

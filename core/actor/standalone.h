@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/standalone.h - the handle of an actor without a pool, for its creator.
  *

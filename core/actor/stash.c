@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/stash.h"
 
 #include "actor/front.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/stash.h - messages that a worker has stashed for later.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/storing.h"
 
 #include <stdlib.h>

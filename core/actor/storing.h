@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/storing.h - dead messages that wait until they are stored; then their origin is notified.
  *

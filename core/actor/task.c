@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/task.h"
 
 #include <string.h>

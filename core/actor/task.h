@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/task.h - runs tasks: messages with the tag TAG_TASK, whose payload is a struct
  * weir_task_call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/tokens.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/tokens.h - the token bucket of one output, which all workers that emit there share.
  *

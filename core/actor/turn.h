@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/turn.h - one stretch of running one actor: control first, then its lanes, up to the budget.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/unpack.h - what leaves a mailbox, as a message: see message/packed.h.
  */

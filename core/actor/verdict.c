@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/verdict.h"
 
 #include "actor/backlog.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/verdict.h - settles a message by the verdict of its worker: at once, or later if the worker
  * has kept it. Verdicts that end the incarnation are in handling.h. Owner's turn only.

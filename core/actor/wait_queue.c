@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/wait_queue.h"
 
 void wait_queue_init(struct wait_queue *queue)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/wait_queue.h - the waiters for places in a pool or in one actor, first come first served.
  *

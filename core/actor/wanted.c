@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/wanted.h"
 
 #include "actor/group.h"

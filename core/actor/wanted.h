@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/wanted.h - finds out whether the result of a message is still wanted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/watched.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/watched.h - implements weir/watch.h: the descriptors that an incarnation watches. The
  * poller (face/runtime.h) waits for them. Owner's turn only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "actor/wiring.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * actor/wiring.h - the outputs of a behaviour: targets, rates, and `when_full`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/columns.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/columns.h - cells and lines of tables for people: each has a bounded width.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/cpus.h"
 
 #include <errno.h>

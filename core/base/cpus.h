@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/cpus.h - the number of CPUs that this process may use.
  *

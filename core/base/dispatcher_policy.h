@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/dispatcher_policy.h - the settings of a dispatcher that its threads read, and that a reload
  * changes while they run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/lease_end.h - what becomes of a take, and how a lease of a pool's worker ends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/list.h - an intrusive doubly linked list; the owner of the list owns nothing in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/lock.h - a lock of core, libweir or the host: a mutex with a rank.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/lock_order.h"
 
 #undef NDEBUG /* what this file is for */

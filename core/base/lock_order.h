@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/lock_order.h - the locks that a thread holds, and the check of their order. lock.h calls it
  * in builds with WEIR_CHECKS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/lock_rank.h"
 
 const char *lock_rank_name(enum lock_rank rank)

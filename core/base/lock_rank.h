@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/lock_rank.h - the order in which a thread acquires the locks of core, libweir and the host.
  *

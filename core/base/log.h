@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/log.h - one line for each event, for the sink of the runtime's creator.
  *

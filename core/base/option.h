@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/option.h - one option: checks a written value and fills its field.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/option_kind.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/option_kind.h - the kinds of options: their sizes, bounds and texts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/option_table.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/option_table.h - checks a plugin's table of options, once, when the plugin is loaded.
  */

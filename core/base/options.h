@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/options.h - fills a settings struct from named values, by a table of weir_option rows.
  *

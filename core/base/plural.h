@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/plural.h - the form of a word that fits a number: "1 worker is", "2 workers are".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/pool_settings.h - the settings of a pool that are in force in core.
  *

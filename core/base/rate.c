@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "base/rate.h"
 
 #define NS_PER_MS 1000000u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/rate.h - a token bucket: how many messages may pass until now, and when the next one may.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/report.h - collects all mistakes of a file for people.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/secrets.h - values that came from `${file:...}`, and texts in which they are hidden.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/table.h - an intrusive hash table that grows by itself; its owner owns the nodes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * base/text.h - parses numbers with units, guesses misspelt names, and stores texts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/barrier.h"
 
 #include <linux/membarrier.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/barrier.h - a full memory barrier on all threads of the process, requested by one of
  * them.

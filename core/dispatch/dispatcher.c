@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/dispatcher.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/dispatcher.h - a set of threads with run queues, stealing and parking, which runs
  * schedulables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/doze.h - the sleep of the timekeeper, and the events that end it early.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/executor.h"
 
 #include <stdlib.h>

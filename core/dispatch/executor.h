@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/executor.h - the state of a thread that works in the runtime, and the loop of a
  * dispatcher's thread.

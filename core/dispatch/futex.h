@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/futex.h - sleeps on a word, and wakes its sleepers (Linux).
  */

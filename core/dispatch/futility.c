@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/futility.h"
 
 void futility_count(struct futility *futility, bool was_refused)

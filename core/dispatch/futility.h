@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/futility.h - whether a thread has nothing to run but senders that find no room.
  *

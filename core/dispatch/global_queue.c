@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/global_queue.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/global_queue.h - the run queue that all threads of a dispatcher share.
  *

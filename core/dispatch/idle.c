@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/idle.h"
 
 #define SEARCHING_ONE 1ull

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/idle.h - counts sleeping and searching threads, and chooses the one to wake.
  *

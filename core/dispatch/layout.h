@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/layout.h - the fields of a dispatcher and of its threads.
  *

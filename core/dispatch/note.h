@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/note.h - the owner of a thread's present callback, for the crash handler.
  *

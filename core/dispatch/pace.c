@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/pace.h"
 
 void pace_init(struct pace *pace, uint64_t now_ns)

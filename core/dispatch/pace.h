@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/pace.h - how long a turn takes on a thread, on average and lately.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/polls.h"
 
 #include <stdbool.h>

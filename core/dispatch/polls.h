@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/polls.h - the poller's open waits: each has a message, made beforehand, so that a report
  * cannot fail.

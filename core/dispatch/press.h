@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/press.h - threads from which thieves take less for some time, or nothing: theft.h.
  *

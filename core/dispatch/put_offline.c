@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/put_offline.h"
 
 #include "dispatch/barrier.h"

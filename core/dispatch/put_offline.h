@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/put_offline.h - puts a thread off-line for reclamation whose callback takes long, and
  * holds it in its callback.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/reclaim.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/reclaim.h - frees memory when no thread can be reading it any more.
  *

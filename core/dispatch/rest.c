@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/rest.h"
 
 bool dispatcher_rest(struct dispatcher *dispatcher)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/rest.h - notifies the program and the timekeeper when a thread wakes.
  *

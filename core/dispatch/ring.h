@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/ring.h - a thread's own run queue: one owner, any number of thieves.
  *

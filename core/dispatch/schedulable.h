@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/schedulable.h - the objects that a dispatcher runs: anything with a turn. It does not
  * know actors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/share_list.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/share_list.h - the shares of a dispatcher's threads, and the actors that wait in them.
  * The rules are in shares.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/shares.h"
 
 #include "dispatch/layout.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/shares.h - divides the threads of a dispatcher for blocking work among its parties, so
  * that callbacks of one party that block do not stop the others.

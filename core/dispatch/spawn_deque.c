@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/spawn_deque.h"
 
 #include <stddef.h>

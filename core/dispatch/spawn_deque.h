@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/spawn_deque.h - the spawn deque: a thread's newly spawned actors, last in, first out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/stock.h - free objects of one kind: each thread has some, the rest is shared.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/theft.h"
 
 #include "dispatch/barrier.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/theft.h - a thread without work takes work from the queues of other threads, if the work
  * is worth the move.

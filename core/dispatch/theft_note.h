@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/theft_note.h - what a thread notes about the others when it looks for work: theft.h.
  */

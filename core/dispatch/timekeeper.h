@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/timekeeper.h - one thread that watches the time for all dispatchers of a runtime.
  *

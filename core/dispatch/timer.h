@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/timer.h - the deadlines of one dispatcher.
  *

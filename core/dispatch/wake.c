@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dispatch/wake.h"
 
 #include "dispatch/futex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/wake.h - wakes sleeping threads of a dispatcher.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dispatch/watchdog.h - finds the threads of a dispatcher that have been in one turn for too long.
  *

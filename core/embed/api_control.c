@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Looking at parts, changing and closing them: see weir/runtime.h. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pausing pools, reading members, dead letters and figures: see weir/runtime.h. */
 #include <stdlib.h>
 #include <string.h>

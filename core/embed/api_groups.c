@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups: see weir/tasks.h. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The inline functions of the headers as functions of libweir, for languages that cannot compile
  * them. The linker's map shows them.

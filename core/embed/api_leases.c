@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Leases of the program's threads: see weir/leases.h. */
 #include "embed/part.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Making and ending a runtime: see weir/runtime.h. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages from threads outside: see weir/runtime.h. */
 #include "embed/part.h"
 

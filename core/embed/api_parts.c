@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pools, actors and sources: see weir/runtime.h. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Task pools, and waiting for them: see weir/tasks.h. */
 #include "embed/part.h"
 #include "embed/use.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* See weir/runtime.h. */
 #include <weir/runtime.h>
 

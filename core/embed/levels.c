@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "embed/levels.h"
 
 #include <stdlib.h>

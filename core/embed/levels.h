@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embed/levels.h - log levels: the runtime's, and those of pools that have their own.
  *

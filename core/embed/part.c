@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "embed/part.h"
 
 #include <stdlib.h>

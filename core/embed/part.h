@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embed/part.h - a pool, actor or source of an embedding program, found by its PID.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embed/use.h - a copy of the behaviour that an embedding program passes in, with its settings.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embed/usual.h - the value of an option that an embedding program leaves 0: the default of the
  * same key in a file. A test compares these with the tables of config/language.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/closing.h - closes parts in the order in which they feed each other, and waits until they
  * have ended.

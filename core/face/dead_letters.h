@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/dead_letters.h - the dead letters of a part: reading, deleting, sending again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/dead_store.h - where the program stores dead letters, so that they outlive the process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/figures.h - figures: ledgers, counts of dead letters, progress.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/groups.h - tasks and groups of threads outside, and waits for idle pools.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/histogram.h - durations in buckets, for pages and metrics: see stats/histogram.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/lease_figures.h - figures of a pool that gives leases: its leases, holders and takers.
  *

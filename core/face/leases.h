@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/leases.h - leases of threads outside: see weir/leases.h and weir/port_leases.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/messages.h - messages of threads outside: sends, requests, inspections.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/part_ref.h - what parts of all kinds have in common: pools, sources, actors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/parts.h - what parts are made of: behaviours, restarts, outputs.
  *

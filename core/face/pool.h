@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/pool.h - pools: making, changing in size, closing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/pool_change.h - the change of a pool by a reload, as a transaction: pool/change.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/runtime.h - the runtime, its dispatchers, and how threads outside work in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/source.h - sources: actors that produce on demand.
  *

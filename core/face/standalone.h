@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/standalone.h - stand-alone actors, which belong to no pool.
  *

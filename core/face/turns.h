@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * face/turns.h - turns that take too long, and the callback in which a thread crashed.
  *

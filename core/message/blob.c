@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/blob.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/blob.h - a payload that many messages share: counted, and freed with the last reference.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/cache.h"
 
 #include <malloc.h>

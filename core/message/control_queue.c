@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/control_queue.h"
 
 #define SLEEPING (MAILBOX_IDLE | MAILBOX_MUTED)

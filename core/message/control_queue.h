@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/control_queue.h - messages of the other lanes, and signals, of an actor.
  *

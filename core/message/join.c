@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/join.h"
 
 #include <stdio.h>

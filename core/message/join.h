@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/join.h - counts the open messages of an origin's message: that message itself, and all
  * messages that were emitted while it, or one of these, was handled.

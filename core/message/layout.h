@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/layout.h - the layout of a message: the public prefix and the fields after it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/mailbox.h"
 
 #define TAIL_MASK 0xffffffffull

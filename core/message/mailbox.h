@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/mailbox.h - an actor's incoming lanes, and the word that admits messages.
  *

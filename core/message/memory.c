@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/memory.h"
 
 #include <stdlib.h>

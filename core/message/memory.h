@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/memory.h - a cap on the bytes of messages, without a shared counter on the fast path.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/message.h - makes, copies and frees messages; queues of them.
  *

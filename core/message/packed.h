@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/packed.h - a task that waits in a long queue takes 48 bytes, not the 128 of a message.
  *

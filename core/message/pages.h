@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/pages.h - memory whose pages are about to be written.
  */

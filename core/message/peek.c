@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/peek.h"
 
 #include <sys/uio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/peek.h - reads a message whose memory a plugin may have overwritten or unmapped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/slab.h - the memory of small messages: blocks of two cache lines, carved from slabs.
  *

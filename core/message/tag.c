@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/tag.h"
 
 #include <string.h>

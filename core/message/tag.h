@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/tag.h - interned names: of payload types, and labels for the crash handler.
  *

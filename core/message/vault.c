@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "message/vault.h"
 
 #include <stdalign.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message/vault.h - small items that a plugin cannot overwrite by writing past the end of its
  * memory: they lie on separate pages, between two pages without access.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/backed_up.h"
 
 #include "actor/lifecycle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/backed_up.h - members that sleep although messages wait in their mailboxes.
  *

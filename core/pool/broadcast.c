@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/broadcast.h"
 
 #include "actor/actor.h"

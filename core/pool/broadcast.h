@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/broadcast.h - a message to every member of a pool: a copy to each that has room.
  *

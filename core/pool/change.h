@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/change.h - the change of one pool as a transaction: prepare, check, commit or abort.
  *

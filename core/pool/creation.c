@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/creation.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/creation.h - makes and frees a pool: pool_create, pool_find and pool_destroy of face/pool.h;
  * and makes a pool on trial a permanent one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/elastic.h - whether a pool resizes itself, and how senders ask it for a check.
  *

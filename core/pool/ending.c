@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/ending.h"
 
 #include "actor/events.h"

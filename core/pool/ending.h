@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/ending.h - closes a pool with its members, and finds out when all of them have ended.
  *

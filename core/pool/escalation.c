@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/escalation.h"
 
 #include "actor/runtime.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/escalation.h - in a pool with `then: escalate` the pool above decides about a member that
  * fails too often; that pool may ask the one above it, up to the program.

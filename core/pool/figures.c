@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/figures.h"
 
 #include <assert.h>

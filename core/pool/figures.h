@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/figures.h - the figures of a pool: counts, ledger, progress, opens.
  *

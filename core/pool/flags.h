@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/flags.h - the flags of a pool that a sender checks before it routes a message: one word.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/host_table_pool.h"
 
 #include "actor/callback.h"

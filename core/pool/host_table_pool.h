@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/host_table_pool.h - the part of the host table that is about pools: see <weir/host.h>.
  */

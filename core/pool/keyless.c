@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/keyless.h"
 
 #include "actor/runtime.h"

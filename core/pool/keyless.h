@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/keyless.h - logs that a message without a key has reached a pool that routes by hash.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/lease_group.h"
 
 #include "actor/lifecycle.h"

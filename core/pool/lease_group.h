@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/lease_group.h - a pool of pools that gives leases: a take of any member below it.
  *

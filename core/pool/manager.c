@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/manager.h"
 
 #include <stdlib.h>

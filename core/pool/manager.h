@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/manager.h - handles the messages for a pool itself: urgent and high ones.
  *

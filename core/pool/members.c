@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/members.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/members.h - the members of a pool for senders: an immutable array.
  */

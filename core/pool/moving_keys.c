@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/moving_keys.h"
 
 #include "actor/newcomer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/moving_keys.h - when a pool with keys gets new workers, these wait for the old ones, whose
  * keys they get: actor/handover.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/nesting.h - a pool among the members of another one: joining, leaving.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/outcome.h"
 
 #include <string.h>

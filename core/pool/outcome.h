@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/outcome.h - reports the opens of a grown pool to a requester.
  *

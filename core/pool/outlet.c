@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/outlet.h"
 
 #include <stddef.h>

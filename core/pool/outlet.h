@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/outlet.h - the targets of the outputs of a pool's workers, one set for each table of
  * outputs.

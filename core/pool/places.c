@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/places.h"
 
 #include "actor/actor_ext.h"

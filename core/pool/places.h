@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/places.h - the pool as the owner of its workers: they have opened, failed, finished, ended.
  *

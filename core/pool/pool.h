@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/pool.h - an actor that routes to its members; members are workers or pools.
  *

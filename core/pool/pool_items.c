@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/pool_items.h"
 
 #include <stdio.h>

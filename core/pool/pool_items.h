@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/pool_items.h - the figures of a pool, for an inspect. Any thread.
  */

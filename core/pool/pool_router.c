@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/pool_router.h"
 
 #include "pool/broadcast.h"

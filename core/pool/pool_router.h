@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/pool_router.h - the pool's table of actor/router.h.
  */

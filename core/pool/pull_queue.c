@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/pull_queue.h"
 
 #include "actor/wanted.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/pull_queue.h - what the queue of a pool counts, for the files that work on it: pulling.h,
  * and takers.h for its takers.

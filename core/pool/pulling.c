@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/pulling.h"
 
 #include "actor/dead_store.h"

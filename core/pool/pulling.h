@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/pulling.h - the common queue of a pool with route pull: free members take from it.
  *

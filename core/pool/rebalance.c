@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/rebalance.h"
 
 #include "actor/backlog.h"

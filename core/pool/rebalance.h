@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/rebalance.h - growth shares the backlog: a worker with waiting messages gives a part of them
  * to members that have less to do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/rendezvous.h - finds the owner of a key: rendezvous hashing, evaluated in O(log n).
  *

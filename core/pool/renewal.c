@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/renewal.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/renewal.h - orders to restart the workers of a pool in their places: see actor/restart.h.
  *

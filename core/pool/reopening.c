@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/reopening.h"
 
 #include "pool/pool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/reopening.h - signals workers that their open files may have been renamed.
  *

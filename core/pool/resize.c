@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/resize.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/resize.h - changes the number of workers, while messages flow.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/route.h"
 
 #include "actor/deliver.h"

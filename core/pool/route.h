@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/route.h - routes a message from a pool to a worker, on the sender's thread, through any
  * nesting.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/route_chain.h"
 
 #include "actor/deliver.h"

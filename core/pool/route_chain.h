@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/route_chain.h - puts a chain of messages to one worker in one step.
  */

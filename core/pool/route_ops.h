@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/route_ops.h - the differences between the routes of pools: one row for each route. The rows
  * and their functions are in route.c.

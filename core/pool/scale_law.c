@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/scale_law.h"
 
 static uint32_t at_least_one(uint32_t number)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/scale_law.h - the law of an elastic pool: from figures to a target.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/scaler.h"
 
 #include "actor/children.h"

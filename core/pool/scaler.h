@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/scaler.h - an elastic pool: checks its figures, and does what scale_law.h decides.
  *

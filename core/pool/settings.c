@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/settings.h"
 
 #include "actor/children.h"

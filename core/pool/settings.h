@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/settings.h - changes the settings of a running pool: limits, route, targets, pause.
  *

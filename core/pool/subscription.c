@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/subscription.h"
 
 #include "actor/events.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/subscription.h - the events that a pool subscribes to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/takers.h"
 
 #include "actor/request.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/takers.h - the takers in the queue of a pool that gives leases: how many have room, and how
  * those end that are not served.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/unwanted.h"
 
 #include "actor/credit.h"

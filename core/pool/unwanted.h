@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/unwanted.h - drops messages that no member is to take, from the queue of a pool, and from
  * the mailbox of a member behind a callback that takes long: takes and requests that were given up,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pool/uses.h"
 
 #include "actor/find.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pool/uses.h - the pools that a pool uses without an output, and the parts that use it.
  *

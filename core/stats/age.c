@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/age.h"
 
 /* Forgets the readings whose messages have all been taken: they bound no age any more. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats/age.h - estimates how long the first message in a queue has waited, at no cost for senders.
  *

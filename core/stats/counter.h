@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats/counter.h - a figure that any thread adds to, without one line that all of them write.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/dead_letters.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats/dead_letters.h - counts accepted messages that could not be handled, and keeps the last
  * ones.

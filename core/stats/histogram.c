@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/histogram.h"
 
 #define US UINT64_C(1000)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats/histogram.h - counts durations in buckets of fixed bounds.
  *

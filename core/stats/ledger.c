@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "stats/ledger.h"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats/ledger.h - accounts for every message that an actor accepted.
  *

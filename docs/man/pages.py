@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes the manual pages of the commands, from weir(1) and the help of the program, and those of
 the public headers, from their comments.
 
@@ -173,7 +174,7 @@ def is_function(code):
 
 def write_header(path, folder):
     text = Path(path).read_text(encoding="utf-8")
-    first = re.search(r"/\*.*?\*/", text, re.S)
+    first = re.search(r"/\*\n.*?\*/", text, re.S)  # behind the line of the licence
     about = comment_text(first[0])
     summary, _, rest = about.partition("\n\n")
     summary = re.sub(r"\s+", " ", summary.partition(" - ")[2]).rstrip(".")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The settings of Sphinx for ./dev docs; site.py lays out what it reads."""
 from pathlib import Path
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Builds the documentation as a site with search.
 
 Usage: site.py TREE FOLDER. The site is FOLDER/html; FOLDER/pages is what Sphinx reads.

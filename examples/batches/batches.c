@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The plugin `batches`: each worker of batches.reader connects to a socket, and has a thread that
  * reads batches of numbers from the socket. Each number is a task of another pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker connects, rejects messages, and ends while its thread reads; without a peer it
  * gives the reason. Method: <weir/testkit.h> stands in for the host, and the test is the peer. The

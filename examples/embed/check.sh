@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # check.sh PACK FOLDER: packs the folder, and compares every file with what gzip unpacks.
 set -eu
 pack=$1 folder=$2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compress.h - workers that read a file and write it compressed, under a temporary name.
  */

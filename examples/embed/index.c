@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "index.h"
 
 #include <fcntl.h>

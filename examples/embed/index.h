@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * index.h - the actor that collects the packed files, and writes the index at its end.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pack FROM TO [THREADS]: compresses every file of a folder into another one, with an index.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify.h - workers that unpack each written file, and give it its final name when it is right.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * book.h - the Epics in the database: how far each is settled, and which pieces failed.
  *

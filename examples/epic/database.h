@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * database.h - a connection to the SQLite database, of one actor.
  */

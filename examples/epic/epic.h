@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * epic.h - the messages between requesters, the master and its workers.
  *

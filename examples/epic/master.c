@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour epic.master: a source that takes Epics, one at a time, and sends their pieces to
  * the workers as they become free. All state that must survive is in the database: see book.h.

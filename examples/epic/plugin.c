@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * epic - the work-pulling pattern with a SQLite database: a master that takes Epics, and workers.
  */

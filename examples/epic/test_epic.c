@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the master takes one Epic at a time, reads it in batches, replies when the last piece is
  * settled, and the next master goes on where this one was; a worker fails with its database only.

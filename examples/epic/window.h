@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * window.h - the master's local queue: pieces in the order of their
  * numbers, until they are settled.

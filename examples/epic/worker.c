@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour epic.worker: writes the fingerprint of a document, by which near copies of a text
  * are found: those with few different bits (Charikar's simhash, over words).

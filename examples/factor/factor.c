@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * factor - the prime factors of numbers: one behaviour requests them, the other replies.
  */

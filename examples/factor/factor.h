@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * factor.h - the messages of the behaviours of `factor`.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message is kept until the answer to its request arrives, and is settled once, whatever
  * the answer is; a request without room is sent again; a wrong request gets a negative reply.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <weir/plugin.h>
 
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)

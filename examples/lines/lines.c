@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lines - a server: each client gets each of its lines back, reversed. One actor listens; each
  * connection is a child of that actor with a few kilobytes of its own. No thread blocks for a

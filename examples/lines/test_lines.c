@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each connection gets a child, which is counted until its end; a listener that cannot listen
  * gives the reason. Method: <weir/testkit.h> stands in for the host, and the test connects to a

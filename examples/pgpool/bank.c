@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour pgpool.bank: makes each transfer in one transaction, with a connection of its own
  * for the duration of the transfer. A transfer that was made before is not made again: its id is in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour pgpool.connection: a worker holds one connection to PostgreSQL, and runs the
  * statements of its holder. Without a lease any sender can request single statements.

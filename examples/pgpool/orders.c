@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour pgpool.orders: a source of transfers that sends each again until it is made, or
  * until the data forbid it. Equal settings give equal transfers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pgpool.h - what users of the pool and its connections send each other.
  */

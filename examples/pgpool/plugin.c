@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pgpool - a pool of connections to PostgreSQL, and a bank that uses it.
  */

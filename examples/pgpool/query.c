@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The payloads of pgpool.query/1 and pgpool.result/1. */
 #include <string.h>
 

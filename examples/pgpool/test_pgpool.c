@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the bank makes a transfer once, under one lease, and returns the connection whatever
  * happens; the source sends again what was not made; a connection without a server gives the

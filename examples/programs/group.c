@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a function once for each number, and waits for all of them together. */
 #include <inttypes.h>
 #include <stdio.h>

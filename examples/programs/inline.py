@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Calls libweir from a language that compiles no headers: python3 inline.py LIBWEIR."""
 import ctypes
 import sys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Takes a worker for itself, asks it twice, and returns it: as with a connection of a pool. */
 #include <stdio.h>
 

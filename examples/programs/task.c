@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a function on a pool of two workers, and waits for its result. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Counts the words of the body of a request."""
 import json
 

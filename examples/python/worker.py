@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Turns lines of an access log of a web server into JSON."""
 import json
 import re

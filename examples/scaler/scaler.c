@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scaler - a manager that adds workers to its pool while messages pile up, and removes workers that
  * have nothing to do. The bounds are those of the pool's `size: {min, max}`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the manager requests more workers while messages pile up, and one fewer after a calm time;
  * it replies to requests with the state of the pool. Method: <weir/testkit.h> stands in for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The behaviour station.archive: a thread of its own does the work, and settles the messages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.journal: a source that goes on in its file after a crash, if that is still
  * the same file. Each line is a sensor and a value. */
 #include <fcntl.h>

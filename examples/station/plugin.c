@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * station - readings of sensors: kept in order, watched, archived; alarms with pictures.
  */

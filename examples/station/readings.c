@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.readings: a source that continues at the position of its predecessor. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.screen: shows pictures. Screens of one pool share each picture. */
 #include "station.h"
 

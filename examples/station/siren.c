@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.siren: receives alarms, and sends a large picture of each, as a blob. */
 #include <string.h>
 

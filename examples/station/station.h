@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * station.h - the messages of the behaviours of `station`, and the behaviours themselves, each of
  * which has its own file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the guide's statements about positions, keys, the stash, timers, options, events and blobs
  * hold. Method: the test kit in place of a host; `weir run` tests `archive`, which has a thread.

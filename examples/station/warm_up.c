@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.warm_up: readings wait in the stash until the instrument is warm. */
 #include "station.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour station.watch: publishes an event for each reading that leaves the bounds. */
 #include "station.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program, and the tasks that its parts share: go.h. */
 #include <sched.h>
 

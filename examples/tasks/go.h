@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * go.h - what the calls of ants, tunny and pond become: docs/guide/pools-from-go.md.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of ants: go.h. */
 #include "go.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Go's own channels, wait groups and limits: go.h. */
 #include "go.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The calls of tunny, and its interface Worker: go.h. */
 #include <sched.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * primes NUMBER...: 0 when all are prime, 1 when one is not, which is named on standard output.
  * The first composite number cancels the checks that have not begun, and stops those that run.

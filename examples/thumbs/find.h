@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * find.h - the behaviour thumbs.find: a source of the paths of pictures.
  */

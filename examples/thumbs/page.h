@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * page.h - the behaviour thumbs.page: answers GET / with a page.
  */

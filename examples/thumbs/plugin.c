@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thumbs - thumbnails of pictures, with libvips.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reply.h - the behaviour thumbs.reply: answers a request of HTTP with the thumbnail of the picture
  * in its body.

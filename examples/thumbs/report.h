@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report.h - the behaviour thumbs.report: prints the result for each picture.
  */

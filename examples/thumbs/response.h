@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * response.h - replies for http.server.
  */

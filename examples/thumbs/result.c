@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "result.h"
 
 #define AGAIN_MS 20u

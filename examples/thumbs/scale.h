@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scale.h - the behaviour thumbs.scale: makes a thumbnail of a picture.
  */

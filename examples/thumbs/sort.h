@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sort.h - the behaviour thumbs.sort: separates small pictures from large ones by their headers.
  */

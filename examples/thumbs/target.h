@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * target.h - the file of one thumbnail: its name, and how it is written as a whole.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: pictures are sorted by their headers, thumbnails fit and are never enlarged, other files
  * are reported and never waited for, and no picture is lost when there is no memory or no room.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the reply to a picture is its thumbnail; the reply to a bad request names the mistake; the
  * reply to a request for the page is the file, unchanged.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thumbs.h - the messages of the behaviours of `thumbs`.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * behaviours.h - the behaviours of `words`: each has its own file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour words.count: a shard. It counts groups of words, and emits its totals when it
  * closes. */
 #include <string.h>

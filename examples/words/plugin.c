@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * words - counts the words of texts, in shards: each word is always counted by the same worker.
  */

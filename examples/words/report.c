@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour words.report: adds the totals of the shards, and prints a table. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The behaviour words.split: splits lines into groups of words. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: lines become groups of words, groups become totals, totals become the printed table; a lack
  * of memory never counts a line twice; a line that overtook another one is reported. Method:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/apply.h"
 
 #include "host/apply/opener.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/apply.h - carries out a plan, from the running settings to new ones, as a transaction.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/dispatcher_change.h"
 
 #include "base/cpus.h"

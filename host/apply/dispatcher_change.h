@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/dispatcher_change.h - the dispatchers' part of a plan under way, as a transaction.
  *

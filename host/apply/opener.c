@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/opener.h"
 
 #define THREADS_MAX 64u /* that work for one reload */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/opener.h - the threads on which the workers and sources of a reload open.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/opening.h"
 
 #define SOURCE_TIMEOUT_MS 10000 /* as the default open_timeout of pools */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/opening.h - waits until workers and sources that were made are open, or one of them failed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/pool_changes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/pool_changes.h - the pools' part of a plan that is carried out, as a transaction.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/apply/source_changes.h"
 
 #include <stdlib.h>

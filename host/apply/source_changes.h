@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/source_changes.h - the sources' part of a reload, as a transaction.
  *

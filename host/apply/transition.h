@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * apply/transition.h - the settings before and after a reload, which its parts share.
  */

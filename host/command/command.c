@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/command.h"
 
 #include <getopt.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/command.h - the table of the commands of `weir`: names, options, help.
  *

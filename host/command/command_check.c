@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir check FILE...`: reports every mistake of a file or a plugin without running it. */
 #include <inttypes.h>
 #include <sysexits.h>

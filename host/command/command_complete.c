@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * `weir complete WORD...`: completes the last word of a command line. The completions of bash, zsh
  * and fish call it; no help lists it.

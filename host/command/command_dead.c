@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir dead [POOL]`: shows the dead letters of a running host; sends, exports or deletes them. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir describe PLUGIN`: describes a plugin from its own tables. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir inspect PATH [ITEM...]`: prints the items of a pool, a source or a worker of a running
  * host. */
 #include <stdlib.h>

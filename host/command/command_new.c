@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir new plugin NAME`: makes a folder with a plugin that builds, has a test and runs.
  * `weir new config FILE`: makes a configuration that runs as it is; with behaviours, see
  * new_config.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir pause POOL`, `weir resume POOL`: stop and start the intake of a running pool. */
 #include "host/command/control_client.h"
 

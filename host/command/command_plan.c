@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir plan FILE`: prints the plan of a reload to FILE, from a running host or from another
  * file. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir probe COPY FILE` and `weir probe`: the child's side of plugin/probe.h. For weir itself, so
  * no help lists it. */
 #include "host/command/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir reload`: reloads the file of a running host, and waits for the result. */
 #include <sysexits.h>
 

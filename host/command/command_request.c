@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir request POOL`: sends requests to a pool of a running host and prints the replies. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir restart POOL` and `weir restart 'POOL#3'`: give workers a new incarnation. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir run FILE`: runs a configuration until it is finished or ended by a signal. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir scale POOL N|auto`: changes the number of workers of a running pool. */
 #include <inttypes.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir schema`: prints the language of configuration files, for editors and for people. */
 #include <stdlib.h>
 #include <sysexits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir send POOL`: sends messages to a pool of a running host. */
 #include <stdlib.h>
 #include <sysexits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir status [POOL]`: prints the state of a running host as a table. */
 #include <stdlib.h>
 

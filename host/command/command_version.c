@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* `weir version`, `weir --version`: prints the version of weir and of its libraries. */
 #include <sysexits.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/control_client.h - sends a command's request to a running host and prints the answer.
  *

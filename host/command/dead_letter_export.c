@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/dead_letter_export.h"
 
 #include <errno.h>

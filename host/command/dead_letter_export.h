@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/dead_letter_export.h - writes the payloads of dead letters to files or to
  * standard output.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/dead_letter_file.h"
 
 #include <errno.h>

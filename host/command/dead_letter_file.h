@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/dead_letter_file.h - the file of dead letters of a host, for `weir dead --file`: lists
  * it, exports payloads, and sends letters to a running host again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/exchange.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/exchange.h - one request to a running host and its answer, within a deadline.
  *

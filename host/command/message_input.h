@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/message_input.h - reads messages from standard input: one for each line, or one in all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/new_config.h - `weir new config FILE BEHAVIOUR...`: a file with every option of these
  * behaviours.

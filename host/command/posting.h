@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/posting.h - posts messages to a pool of a running host: the common part of `weir send`
  * and `weir request`.

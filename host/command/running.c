@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/running.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/running.h - one running host: its parts, and their callbacks.
  *

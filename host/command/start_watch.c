@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/command/start_watch.h"
 
 #include <poll.h>

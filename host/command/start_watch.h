@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command/start_watch.h - lets TERM and INT end a host that starts, at every moment.
  *

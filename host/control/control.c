@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/control/control.h"
 
 #include <errno.h>

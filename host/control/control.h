@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control/control.h - serves the control socket: connections, requests to a handler, answers.
  *

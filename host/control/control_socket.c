@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/control/control_socket.h"
 
 #include <assert.h>

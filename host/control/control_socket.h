@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control/control_socket.h - the unix socket of a running host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/control/http.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control/http.h - reads and writes HTTP/1.1 for the control socket.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/control/inherited.h"
 
 #include <fcntl.h>

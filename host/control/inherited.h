@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control/inherited.h - listening sockets that the service manager has opened: sd_listen_fds(3).
  *

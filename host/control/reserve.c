@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/control/reserve.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control/reserve.h - descriptors that the host keeps for itself.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_batch.h - records of one owner that wait to be written, in the order of their numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_file.h - stores the dead letters of a host in a file: the store of face/dead_store.h.
  *

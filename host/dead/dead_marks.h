@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_marks.h - marks records in files of dead letters as sent again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_output.h - an open file of dead letters, to which one process appends.
  *

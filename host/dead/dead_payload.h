@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_payload.h - the payload of a dead letter as people read it: its layout, when a bundled
  * plugin has made it, and the start of its text.

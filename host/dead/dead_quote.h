@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_quote.h - payloads in the file of dead letters, without the word that begins a record.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_record.h - dead letters as bytes of a file: writing and reading.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/dead/dead_shares.h"
 
 #include <stdlib.h>

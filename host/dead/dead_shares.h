@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_shares.h - how many bytes of a file of dead letters each owner has.
  *

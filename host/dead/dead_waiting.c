@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/dead/dead_waiting.h"
 
 #include <stdlib.h>

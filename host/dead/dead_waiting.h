@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dead/dead_waiting.h - the dead letters that are not in the file yet, apart for each owner.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/log/line.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/line.h - builds one line of text in a buffer that never grows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/log_levels.h - the pools that have a log level of their own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/log/log_limit.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/log_limit.h - limits the log lines of one kind.
  *

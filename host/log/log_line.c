@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/log/log_line.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/log_line.h - formats a log line as logfmt, JSON, or a text for people. Pure, and safe in a
  * signal handler but for fields of kind WEIR_F64; the caller supplies the time.

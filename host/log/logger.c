@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/log/logger.h"
 
 #include <inttypes.h>

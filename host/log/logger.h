@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/logger.h - the sink of all log lines: standard error, with a limit for repeated lines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/log/printer.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/printer.h - writes the text that workers print to standard output, and counts lost text.
  *

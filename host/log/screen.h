@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log/screen.h - the two streams of the program and the progress line that shares one of them.
  *

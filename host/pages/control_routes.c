@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/control_routes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/control_routes.h - the routes of the control socket and their handlers.
  *

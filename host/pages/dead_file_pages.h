@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/dead_file_pages.h - the file of dead letters in the status page and in the metrics.
  */

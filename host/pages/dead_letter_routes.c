@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/dead_letter_routes.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/dead_letter_routes.h - the handlers of requests about dead letters.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/dead_letters.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/dead_letters.h - pages of dead letters, as tables and as JSON, and their replay.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/draining_pages.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/draining_pages.h - the removed pools and sources that have not ended, for the status.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/holders.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/holders.h - the names of the actors that hold leases or wait for one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/inquiry.h"
 
 #include "base/text.h"

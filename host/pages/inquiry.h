@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/inquiry.h - one request on the control socket, as its handlers see it.
  *

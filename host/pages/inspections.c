@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/inspections.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/inspections.h - requests of the control socket to actors for their items (`weir inspect`).
  *

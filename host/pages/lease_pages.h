@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/lease_pages.h - the figures of leases of pools, on the pages and as metrics.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/member_list.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/member_list.h - the workers of the pools, one line each: state, what they have in hand,
  * backlog, restarts, and the process that works for them.

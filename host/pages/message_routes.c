@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/message_routes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/message_routes.h - the handlers of `weir send` and `weir request`.
  *

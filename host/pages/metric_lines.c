@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/metric_lines.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/metric_lines.h - lines of the page of metrics, in the text format of Prometheus.
  */

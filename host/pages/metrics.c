@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/metrics.h"
 
 #include <dirent.h>

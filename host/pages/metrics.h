@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/metrics.h - the figures of a running host in Prometheus' text format 0.0.4.
  *

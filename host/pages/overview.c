@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/overview.h"
 
 #include <inttypes.h>

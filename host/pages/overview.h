@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/overview.h - the pages with the figures of the running host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/overview_figures.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/overview_figures.h - the running host as all pages see it, and the figures that they share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/pending_answers.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/pending_answers.h - requests of the control socket that an actor answers later.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/pool_routes.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/pool_routes.h - the handlers of requests about pools and their members.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/process_figures.h"
 
 #include <inttypes.h>

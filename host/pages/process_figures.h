@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/process_figures.h - what the kernel says about a process: its memory and its time.
  *

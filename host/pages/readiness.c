@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/readiness.h"
 
 #include <inttypes.h>

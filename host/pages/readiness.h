@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/readiness.h - finds out whether the host is ready: every pool accepts messages, and each
  * dispatcher has a thread that is not stuck.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/sender_names.h"
 
 #include <stdlib.h>

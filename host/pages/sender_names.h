@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/sender_names.h - the names of senders: a source, a pool, or a worker as `pool#3`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/stuck.h - threads that have been in one callback for `turn_warning` or longer, and the
  * spare threads that do their work (dispatch/timekeeper.h). Dispatchers with a budget of 1 are left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/unit_pages.h - the units that plugins report with weir_progress, gauges included, on the
  * pages and as metrics.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/pages/unserved.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pages/unserved.h - logs when a pool with a feeder has no worker left, and when it has one again.
  *

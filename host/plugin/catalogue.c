@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/catalogue.h"
 
 #include <errno.h>

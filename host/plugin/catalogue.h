@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/catalogue.h - the language's view of the plugins: finds `plugin.behaviour` by the loader.
  *

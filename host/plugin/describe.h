@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/describe.h - describes a plugin from its own tables, for `weir describe`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/descriptor.h - reads and checks a plugin's constant, and copies it into this build's
  * structs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/elf_header.h - checks that a file begins like a shared object for this machine. Pure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/leftovers.h - removes directories with plugin copies that a killed host left behind.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/loader.h - loads plugins and keeps their generations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/plugin_path.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/plugin_path.h - the list of directories in which plugins are looked up by name.
  *

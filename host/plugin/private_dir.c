@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/private_dir.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/private_dir.h - a directory of this process from which plugin copies are loaded.
  *

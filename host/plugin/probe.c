@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/probe.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/probe.h - loads a plugin in a separate process first.
  *

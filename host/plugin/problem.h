@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/problem.h - the reason of a failure: one sentence, without position or full stop.
  *

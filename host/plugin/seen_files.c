@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/seen_files.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/seen_files.h - remembers files of plugins, so that an unchanged file is not read again.
  *

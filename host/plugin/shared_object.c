@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/shared_object.h"
 
 #include <dlfcn.h>

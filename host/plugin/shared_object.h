@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/shared_object.h - opens the shared object of a plugin, reads its tables, and closes it.
  *

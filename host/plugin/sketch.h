@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/sketch.h - a configuration with every option of chosen behaviours, for `weir new config`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/symbols.h - the names of the functions of loaded plugins, for stacks in the log.
  *

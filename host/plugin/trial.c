@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/plugin/trial.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/trial.h - the calls of behaviours' `check` as bytes, for a process that tries them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plugin/trust.h - finds out whether other users could change the file that a path leads to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/configuration.h"
 
 #include <limits.h>

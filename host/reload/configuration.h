@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/configuration.h - makes settings from a file, for check, plan, run and reload alike.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/control_change.h"
 
 bool control_change_is_lost(struct control *control, const struct settings *settings)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/control_change.h - the control socket in a reload: another one, a new one, none, or the
  * same one again when its file was removed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/control_job.h"
 
 #include <stdlib.h>

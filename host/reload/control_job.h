@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/control_job.h - requests of the control socket to the supervisor, and their results.
  *

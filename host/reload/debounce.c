@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/debounce.h"
 
 void debounce_reset(struct debounce *debounce, uint64_t acted)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/debounce.h - delays the action on something that changes in several steps until it rests.
  *

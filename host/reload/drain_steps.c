@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/drain_steps.h"
 
 #include "host/apply/dispatcher_change.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/drain_steps.h - when the supervisor takes the next steps of the parts that drain.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/file_watch.h"
 
 #include <stdlib.h>

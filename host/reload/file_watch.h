@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/file_watch.h - calls back when a file of the configuration has changed and come to rest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/law_answers.h"
 
 #include <stdlib.h>

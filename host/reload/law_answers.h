@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/law_answers.h - the sizes that the `scale` of a new file gives for the present figures,
  * for `weir plan`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/pool_restart.h"
 
 #include <inttypes.h>

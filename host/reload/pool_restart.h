@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/pool_restart.h - restarts the workers of a pool, or one of them, in their places, and
  * reports the result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/supervisor.h"
 
 #include <inttypes.h>

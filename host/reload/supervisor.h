@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/supervisor.h - the actor that reloads and ends the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/supported.h - refuses settings that the language allows but this host cannot run: limits
  * of the runtime, reserved names, and features that this version lacks.

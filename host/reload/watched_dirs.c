@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/reload/watched_dirs.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reload/watched_dirs.h - the directories to watch for a change of a file.
  *

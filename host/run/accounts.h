@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/accounts.h - the figures of the running parts: ledger, progress, completion.
  *

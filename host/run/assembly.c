@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/assembly.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/assembly.h - the running parts that the settings describe: dispatchers, pools, sources.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/closing.h - ends pools and sources in order, and waits for them as long as it may.
  *

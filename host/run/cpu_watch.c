@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/cpu_watch.h"
 
 void cpu_watch_tick(struct cpu_watch *watch, uint64_t now_ms)

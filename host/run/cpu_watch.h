@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/cpu_watch.h - checks regularly how many CPUs the process may use.
  *

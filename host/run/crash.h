@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/crash.h - reports whose code ran when a signal ends the host.
  *

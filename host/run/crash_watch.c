@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/crash_watch.h"
 
 #include <stddef.h>

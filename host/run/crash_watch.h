@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/crash_watch.h - records for the crash handler which turn runs on which thread.
  */

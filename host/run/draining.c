@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/draining.h"
 
 /* What struct closing notes for this module in `mark`. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/draining.h - the end of pools and sources that reloads have removed, beside the work and
  * beside further reloads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/ending.h - the result of a run: its exit code, and in words what went wrong.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/exit_guard.h"
 
 #include <poll.h>

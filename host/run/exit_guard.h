@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/exit_guard.h - reports whose code ran when a plugin ends the host without a crash: `exit` and
  * `quick_exit`, a signal whose action is to end the process, or the end of a thread of the host

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/files_reopen.h"
 
 static void reopen_sources_locked(struct assembly *assembly, struct executor *executor)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/files_reopen.h - lets workers and sources reopen the files that they write, after logrotate
  * or a person has renamed these.

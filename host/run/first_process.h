@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/first_process.h - a host that is process 1, as in a container, runs as a child of itself.
  *

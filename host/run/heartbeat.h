@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/heartbeat.h - notifies the service manager that the host makes progress, if it expects that.
  *

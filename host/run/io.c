@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/io.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/io.h - the I/O thread's loop: signals, wake-ups from other threads, a beat, a deadline.
  *

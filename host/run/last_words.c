@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/last_words.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/last_words.h - the log line of a thread because of which the process ends.
  *

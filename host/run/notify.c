@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/notify.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/notify.h - notifies the service manager: sd_notify(3), without libsystemd.
  *

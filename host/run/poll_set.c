@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/poll_set.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/poll_set.h - the runtime's poller (face/runtime.h) in the program: one epoll set, which the
  * I/O thread's loop polls.

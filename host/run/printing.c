@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/printing.h"
 
 static void print(void *context, const char *text, size_t size)

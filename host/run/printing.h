@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/printing.h - passes printed text from the runtime to standard output, and flushes it at the
  * end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/progress.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/progress.h - shows progress: a line below the log on a terminal, else lines in the log.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "host/run/turn_watch.h"
 
 #include <dlfcn.h>

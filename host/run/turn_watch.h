@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run/turn_watch.h - reports turns that take too long: the behaviour, and its stack.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "acks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * acks.h - settled pieces whose acknowledgement the server has not got yet.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * address.h - the address of a server: amqp://host:port/vhost.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * amqp - work for other hosts, and from them, through the queues of RabbitMQ.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * amqp_headers.h - the headers of a piece of work in a queue, for programs that read or write such
  * queues with another client.

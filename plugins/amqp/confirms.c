@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "confirms.h"
 
 #include <stdlib.h>

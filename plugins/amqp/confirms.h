@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * confirms.h - the messages of a channel that the server has not confirmed yet.
  *

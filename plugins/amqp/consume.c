@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * amqp.consume - a source whose messages are the pieces of queues of a server.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * consumer.h - the state of amqp.consume, and its parts: settling at the server, and receiving.
  *

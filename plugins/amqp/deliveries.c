@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "deliveries.h"
 
 #include <stdlib.h>

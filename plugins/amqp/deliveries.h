@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * deliveries.h - the pieces of a consumer that are not settled at the server.
  *

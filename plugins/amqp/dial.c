@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "dial.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dial.h - one try to connect to one server, in a thread of its own.
  *

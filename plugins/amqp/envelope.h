@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * envelope.h - what travels beside the payload: tag, key, attempt, layout and id (amqp_headers.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * link.h - one connection to one of several servers, with two channels.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * amqp.publish - puts each message into a queue of a server, and is done when the server has it.
  *

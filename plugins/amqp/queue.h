@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * queue.h - the queues at the server: declared, or checked.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * session.h - keeps a link up for a behaviour: reads its frames, sends its heartbeats, connects
  * again after a failure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * child.h - starts a process in a process group of its own, and ends the whole group.
  *

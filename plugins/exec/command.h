@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command.h - the program and the arguments of a command: a template that a payload fills.
  *

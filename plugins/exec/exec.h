@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exec.h - the messages of the plugin `exec`: the output of a command, or a frame of a child.
  *

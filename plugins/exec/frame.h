@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * frame.h - the frames that exec.pipe and its child exchange: a line of words, then bytes.
  *

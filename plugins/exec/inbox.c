@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "inbox.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * inbox.h - reads the frames that a child writes.
  *

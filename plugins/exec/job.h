@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * job.h - one run of a command: the process, its payload, and its output.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_frame.h - the same frames as in frame.h, each as one line with an object of JSON.
  *

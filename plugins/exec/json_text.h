@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_text.h - texts of JSON (RFC 8259).
  */

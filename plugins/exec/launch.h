@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * launch.h - starts a program in a process group of its own, which a lifeline ends with the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lifeline.h"
 
 #include <errno.h>

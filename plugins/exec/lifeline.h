@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lifeline.h - ends a child and its group with the host, also when SIGKILL ends the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * outbox.h - writes a frame at a time to a child, which may read slowly.
  *

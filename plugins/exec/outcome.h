@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * outcome.h - which ends of a command mean that its message is done, and which that it is tried
  * again.

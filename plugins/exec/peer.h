@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * peer.h - a child that stays: its process, the descriptors 3 and 4 for frames, and its output.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipe.h - the behaviour exec.pipe: a child that stays, and gets message after message.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "pipe_state.h"
 
 #define OUTPUT_OUT 0u

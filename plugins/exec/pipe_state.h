@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipe_state.h - a worker of exec.pipe: its child, and the message that the child has.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * program.h - the program that the workers of a pool run: the options that exec.run and exec.pipe
  * share, and the command that a worker makes from them when it opens.

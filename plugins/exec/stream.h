@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stream.h - the end of a pipe at which a worker reads what a child writes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * user.h - the user whose rights the children of a worker have.
  *

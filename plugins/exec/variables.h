@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * variables.h - the environment of the children of one worker.
  *

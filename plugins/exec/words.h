@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * words.h - what a child writes to its standard error, as lines of the log.
  *

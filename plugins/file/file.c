@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file - appends messages to a file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * log_file.h - a file that is appended to, and rotated: PATH becomes PATH.1, PATH.1 becomes PATH.2.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "bookmark.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bookmark.h - how far files were read, as bytes: the position of `tail`.
  *

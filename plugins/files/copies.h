@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * copies.h - copytruncate: a file is copied, and then truncated.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * files - a source of the lines of many files.
  *

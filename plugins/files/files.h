@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * files.h - the message of the plugin `files`: one line of one file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "followed.h"
 
 #include <errno.h>

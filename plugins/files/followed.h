@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * followed.h - the files that `tail` follows, and the lines of them that are not settled.
  *

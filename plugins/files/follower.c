@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "follower.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * follower.h - finds the files that `tail` follows: by globs, by a bookmark, and after a rotation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "notice.h"
 
 #include <errno.h>

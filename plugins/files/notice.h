@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * notice.h - what has changed in folders, by inotify: a check need not look at files that rest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "own.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * own.h - the files that this process writes: to follow them is a loop.
  *

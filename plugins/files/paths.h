@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * paths.h - the rules for the options `paths`, `exclude` and `position` of both sources.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * position.h - the position of `lines` as bytes: the finished files, and the place in the present
  * file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader.h - reads lines, one file at a time, through one buffer that never grows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "sent_line.h"
 
 #include <stdlib.h>

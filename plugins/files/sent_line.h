@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sent_line.h - a line that is not settled: its copy, and the message that is made of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tail.h"
 
 #include <errno.h>

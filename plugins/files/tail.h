@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tail.h - the behaviour files.tail: the lines of files that grow, as they come.
  *

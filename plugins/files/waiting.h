@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * waiting.h - the warning that files wait for descriptors or memory.
  */

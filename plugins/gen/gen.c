@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gen - a source of numbered messages, for trials and measurements.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gen.h - the message of the plugin `gen`: a number.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "access_log.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * access_log.h - one line for each request, in a file that logrotate may rename.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * answer.h - the answers of a server: head and body, given to the connection.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * client.h - the state of a worker http.client, and its options.
  */

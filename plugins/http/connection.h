@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * connection.h - the connections of a server: bytes in, bytes out, one deadline each.
  *

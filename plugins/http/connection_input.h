@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * connection_input.h - the bytes that a connection has received.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * connection_output.h - the bytes that a connection sends.
  */

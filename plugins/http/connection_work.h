@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * connection_work.h - the way of a connection through its phases.
  */

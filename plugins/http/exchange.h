@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exchange.h - one request of a client and its answer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http - requests from and to the web.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http.h - the messages of the plugin `http`, for plugins that receive or send them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * listener.h - a listening socket of this process, by its address.
  *

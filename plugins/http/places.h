@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * places.h - which connections give up their places: by their deadlines, and for others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * question.h - makes a message of a request: whether the server takes it, and which pool gets it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * redirect.h - where an answer sends its request, and what goes along (RFC 9110 15.4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "renewal.h"
 
 #include "tls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * renewal.h - the certificate of a server while it runs: read again, and its end announced.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "retry_after.h"
 
 #include <curl/curl.h>

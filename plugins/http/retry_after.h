@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * retry_after.h - how long a server wants its clients to stay away (RFC 9110 10.2.3).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http.server - a gateway: each HTTP request becomes a request to a pool.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "settling.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * settling.h - the verdict of a fetch, and its output.
  */

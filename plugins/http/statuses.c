@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "statuses.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * statuses.h - which ends of a fetch mean that its message is done, and which that it is tried
  * again.

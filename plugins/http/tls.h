@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tls.h - TLS of a server, by OpenSSL: the certificate, and one session for each connection.
  */

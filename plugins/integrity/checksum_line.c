@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "checksum_line.h"
 
 #include <stdbool.h>

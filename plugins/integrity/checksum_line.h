@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * checksum_line.h - takes one line of a list of MD5 sums apart, as `md5sum -c` does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * integrity - compares files with the checksums of a package database.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * integrity.h - the message of the plugin `integrity`: the result for one file.
  *

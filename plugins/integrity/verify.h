@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * verify.h - reads one file below a root and compares its MD5 sum with the expected one.
  *

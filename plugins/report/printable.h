@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * printable.h - builds lines of text from names with any bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report - prints the results of an integrity check: a line for each file, a summary at the end.
  *

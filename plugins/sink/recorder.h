@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recorder.h - appends numbers to a file, one on each line, in batches of whole lines.
  *

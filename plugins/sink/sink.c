@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sink - the end of messages, for trials and measurements: counts them, or writes their numbers.
  */

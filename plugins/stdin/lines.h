@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lines.h - finds the lines of a stream, in one buffer that never grows.
  *

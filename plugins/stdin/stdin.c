@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stdin - a source of the lines of the host's standard input.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stdin.h - the message of the plugin `stdin`: one line of the host's standard input.
  *

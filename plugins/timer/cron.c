@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cron.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cron.h - a line of times, as crontab(5) has it: minute, hour, day of the month, month, day of
  * the week.

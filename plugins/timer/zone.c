@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "zone.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zone.h - the offset of a time zone from UTC at any time, from the files of tzdata (RFC 8536).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "zone_rule.h"
 
 #include <assert.h>

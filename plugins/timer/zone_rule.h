@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zone_rule.h - the rule of a time zone for the years that no table covers, in the form of POSIX's
  * TZ and of the last line of a file of tzdata: CET-1CEST,M3.5.0,M10.5.0/3.

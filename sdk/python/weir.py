@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A worker of Weir in Python: the child of the behaviour `exec.pipe`.
 
     import weir

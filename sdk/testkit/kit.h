@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit.h - the behaviour under test and everything that the kit records about it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_actor.h - links, monitors, exits and names. The kit has no other actors, so links, monitors
  * and exits have no effect.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_behaviour.h - copies a behaviour of a plugin, built with any SDK, into the layout of this
  * kit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_child.h"
 
 #include <stdlib.h>

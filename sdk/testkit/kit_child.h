@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_child.h - children that the behaviour under test has spawned. They never run.
  */

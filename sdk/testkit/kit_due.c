@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_due.h"
 
 #include <stdlib.h>

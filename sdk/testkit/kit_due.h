@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_due.h - the list of future events: timers, delayed messages, time-outs of requests.
  *

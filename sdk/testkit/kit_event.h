@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_event.h - events that the worker under test owns, or has subscribed.
  */

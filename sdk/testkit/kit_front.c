@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_front.h"
 
 #include "kit_turn.h"

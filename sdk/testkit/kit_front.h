@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_front.h - the messages that `handle` gets next: unstashed, or put back. See
  * core/actor/front.h.

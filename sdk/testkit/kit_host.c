@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_host.h"
 
 #include <stdlib.h>

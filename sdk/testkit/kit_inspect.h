@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_inspect.h - weir_inspect, and the figures of the behaviour under test.
  */

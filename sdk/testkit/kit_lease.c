@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_lease.h"
 
 #include "kit_due.h"

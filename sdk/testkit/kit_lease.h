@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_lease.h - leases that the behaviour under test takes: the rows of the host table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_leaves.h"
 
 #include <dirent.h>

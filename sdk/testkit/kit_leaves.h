@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_leaves.h - finds what plugin code leaves in the process: threads, keys, signal handlers.
  */

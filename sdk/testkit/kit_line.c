@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_line.h"
 
 #include <weir/testkit.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_line.h - the line of the plugin that makes a message, as weir_kit_line got it.
  */

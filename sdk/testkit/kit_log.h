@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_log.h - the log of a plugin as lines of text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_message.h"
 
 #include <stdlib.h>

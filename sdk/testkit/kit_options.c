@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_options.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_options.h - makes settings from a text with the table of options and `check`, as the host
  * does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_origin.h"
 
 #include "kit_message.h"

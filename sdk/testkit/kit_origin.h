@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_origin.h - messages whose origin is the worker under test.
  */

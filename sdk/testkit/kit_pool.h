@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_pool.h - the pool of the worker under test: the figures of weir_kit_pool.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_port.h - ports of the worker under test. A call of a port takes effect at once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_port_leases.h"
 
 #include "kit_lease.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_port_leases.h - leases that threads of the worker under test take through its port.
  *

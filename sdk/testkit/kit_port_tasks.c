@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_port_tasks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_port_tasks.h - tasks, groups and waits through a port of the worker under test.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_send.h - weir_send and the other calls that send. The kit records each message.
  */

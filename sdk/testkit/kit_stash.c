@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_stash.h"
 
 #include "kit_front.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_tag.h - the tags of all kits of the program: equal names give the same pointer, as for all
  * workers of one host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_text.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_time.h"
 
 #include <stdlib.h>

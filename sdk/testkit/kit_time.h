@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_time.h - timers, and the answers to requests.
  *

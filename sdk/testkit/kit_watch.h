@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_watch.h - descriptors that the worker under test watches.
  */

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: on a Debian that has nothing, the README is enough to build and install Weir; and on another
 # one that has only what was installed, the README of `weir new plugin` is enough to make, build,
 # test, run and install a plugin, and so is that of each example.

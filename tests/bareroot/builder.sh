@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # In the first bare root: what README.md says under "Into a folder of your own", beginning with the
 # tree and nothing else. See bareroot.sh.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by builder.sh and user.sh: takes commands out of a README, so that it is tried as it is.
 
 fail() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by tests that need a Debian with nothing of this machine but its /proc. Before, they set:
 #   name    of the test, for its messages
 #   here    the folder of the scripts that run inside, as an absolute path

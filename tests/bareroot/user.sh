@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # In the second bare root, which has an installed Weir at /opt/moved and no source of ours: a plugin
 # from nothing, by the README that `weir new` writes; then every folder of examples/. See
 # bareroot.sh.

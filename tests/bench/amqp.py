@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench amqp: pieces from one producer through a queue of RabbitMQ to two consumers: Weir
 hosts, and by turns a plain loop in C on the same library with the same windows. A round lasts from
 the start of the producer to the last acknowledgement. Prints the median of each and their ratio.

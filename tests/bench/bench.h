@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench.h - one harness for all rows: a runtime, actors to spawn, a finish to wait for.
  *

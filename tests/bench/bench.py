@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Runs the rows of rows.py, ours and the peers' by turns, and prints each beside its goal and the
 best peer. Fails when a result of ours is wrong, never by the clock.
 

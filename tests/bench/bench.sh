@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 # ./dev bench: one function for each kind of benchmark. ./dev sources this file.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The cost of a budget for other actors: `guest` is the time from sending a message from outside to
  * its handling, while 32 actors always have more messages than any budget, at about 1 us each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One message at a time: pingpong, ring, request and reply. */
 #include <stdlib.h>
 

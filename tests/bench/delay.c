@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The time that messages wait: `latency` at half load, `hog` beside an actor with long turns;
  * `outside`, the time that a thread outside needs to send one; and `overload`, the throughput when

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench exec: the same small jobs as commands of exec.run, of `xargs -P` and of GNU parallel,
 by turns in one run. A job is /bin/true, or /bin/echo, whose output is collected and counted. Prints
 the median time of a round, jobs per second, and the ratio to Weir. Fails when a job is missing,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The least cost of a message: only the steps that any actor system needs. A node comes from a free
  * list and is pushed onto a queue of many senders; the actor goes from idle to queued; a thread

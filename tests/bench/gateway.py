@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench http: http.server beside the smallest program on libmicrohttpd and `return 200` of
 nginx, by turns in one run. wrk makes the load. With two CPUs or more the servers have one CPU, and
 the load has another one.

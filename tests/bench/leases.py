@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench leases: one job with leases of libweir and with its peers, by turns in one run.
 First, members without a use are taken and returned, beside an array behind a mutex and a condition
 variable. Then each use is a transaction with a PostgreSQL of this run: by examples/pgpool, whose

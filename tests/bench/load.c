@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* load.work: the worker of the rows of `weir run`. It works, so many steps a message. */
 #include <weir/plugin.h>
 

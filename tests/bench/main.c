@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench ROW THREADS SENDERS RECEIVERS EACH LIMIT STEPS [BUDGET]: runs one row once and prints its
  * line; row.h says what the arguments are, rows.py has them. Fails when a row's result is wrong,

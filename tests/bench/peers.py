@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The programs of ./dev bench: ours, and those of the peers, which are built from tests/bench/peers
 with what Debian packages. A peer that cannot be built or run is named with the reason."""
 import os

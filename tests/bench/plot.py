@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The plot of a sitting, as SVG: for each row how many times as long as Weir each peer takes."""
 import math
 from html import escape

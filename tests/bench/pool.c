@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Senders and one pool of workers with bounded mailboxes: pool0, pool1us. A sender that is refused
  * tries again in its next turn; in the rows of `wait` its output waits for room instead.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench positions: what a position and the file of dead letters cost, as lines of a file that
 go through two pools, by turns in one run. Prints the median of the lines per second, and the ratio
 to the first row. Fails when a line is missing, never by the clock.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench pulling: one job of uneven pieces, which a source produces faster than four workers
 do them: pushed in the ways that people try first, and pulled. Each row is a host with its own
 file. Prints the time, the most messages that waited, the most memory, what was lost when workers

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Times reloads of a host at full load, for 10, 100 and 1,000 pools: the time of each part (check,
 prepare, commit, drain) by the host's log, the time that `weir reload` waits, and the longest time
 in which no message was finished meanwhile. Fails when a reload is refused, never by the clock.

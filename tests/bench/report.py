@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the runs of a sitting say: medians, goals, the best peer; as text, as a table, as a plot."""
 import json
 import os

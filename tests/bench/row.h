@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * row.h - what our program and those of the peers in C and C++ share: the shape of a row as the
  * runner passes it, time, work, and the one line that a program prints for a row.

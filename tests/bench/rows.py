@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What each row of ./dev bench is: the one definition, for our program and for those of the peers.
 
 A row's shape goes to each program as its arguments (row.h): senders, receivers, messages of each

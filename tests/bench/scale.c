@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Many actors instead of few: `many` is the ratio of the time of a message among a million actors
  * to that among as many actors as there are messages under way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Many messages at once between plain actors: count, fjthrput, contend, big. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench tasks: one job with libweir, GLib, libuv, oneTBB and a C11 atomic index, by turns in
 one run: a thread submits many tasks, and waits for all. Prints the time to submit a task, the whole
 time of a task, and the ratio of the peers to Weir. The submitting thread shares the CPUs with the

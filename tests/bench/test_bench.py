@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal: the report of ./dev bench is right: medians, goals, the best peer, no starved runs, names
 of absent peers; and a wrong result of ours makes it fail. ./dev bench http finds answers that are
 wrong.

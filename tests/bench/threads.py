@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """./dev bench threads: rows of rows.py with more threads than the machine has CPUs, each beside the
 same row with one thread on one CPU, and with a thread for each CPU: with too many threads nothing
 may collapse. Prints ns a message (an actor), and the ratio to a thread for each CPU. Fails when a

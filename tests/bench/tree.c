@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Actors come and go: fjcreate, skynet; what one costs that sleeps: idle, worker. */
 #include <stdlib.h>
 

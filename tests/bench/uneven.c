@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A job of uneven pieces, for pulling.py: a source that pushes or follows demand and answers
  * requests, and a worker that waits for as long as a piece says, as for a database.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The rows of `weir run`, as a program of row.h: sources of numbers to one pool of workers.
 
     weir_run.py WEIR PLUGINS LOAD_PLUGINS ROW THREADS SENDERS RECEIVERS EACH LIMIT STEPS

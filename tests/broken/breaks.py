@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The breaks of tests/broken/*.breaks.
 
 For each promise one change of the source under which it is not kept any more, and the test that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Breaks each promise on purpose and sees its test fail.
 
 Usage: broken.py [-j N] [PROMISE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: a break that cannot be read, or does not fit the source any more, is reported.
 Method: small trees in a temporary folder.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: ./dev docs makes a site of all pages that can be searched, and refuses a link that leads
 nowhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no properties of a delivery harm amqp.consume: what it reads of them is within bounds,
  *         and a piece that it puts into another queue has the same properties there, but for those

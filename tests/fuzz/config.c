@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no bytes harm the reader of the configuration or its check: a file is refused with a
  *         reason and a position in it, or it becomes settings; twice the same bytes give the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no bytes harm the reader of a file of dead letters; what a host has written is read again
  *         as it was, whatever is in the payload; damage to one record hides that record alone.

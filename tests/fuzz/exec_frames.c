@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no bytes of a child harm exec.pipe: frames of bytes and of JSON are read as the same
  *         frames however the bytes are cut, nothing beyond them is read, and a payload that is

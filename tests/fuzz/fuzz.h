@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz.h - one input of a fuzzer, in the form that libFuzzer calls.
  *

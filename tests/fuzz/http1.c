@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a request of HTTP/1.1 is read in one way: whatever its bytes and its cuts, it
  *         is accepted with the same parts, or refused, as a second reader says.

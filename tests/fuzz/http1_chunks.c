@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a body in chunks is read in one way, as in http1.c.
  * Method: the first byte of an input is the size of the pieces, and the rest follows a head.

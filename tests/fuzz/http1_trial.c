@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "http1_trial.h"
 
 #include <stdlib.h>

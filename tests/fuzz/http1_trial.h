@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http1_trial.h - reads a request in pieces, and compares with a second reader.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http_model.h - what http.server makes of the bytes of a connection, by the second reader.
  *

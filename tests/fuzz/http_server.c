@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   whatever bytes a client sends, however they are cut, http.server makes of them the
  *         requests that a second reader finds: the pool gets these and no other, the client gets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no bytes in a file of a position harm a source: they are a position, which is saved and
  *         loaded again as the same, or they are refused with a reason.

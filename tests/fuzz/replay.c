@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay.c - tries each file of a folder as an input of a fuzz target.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trial.h - what the targets share: an assertion, and a file with given bytes.
  */

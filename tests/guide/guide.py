@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every piece of C and YAML in docs/guide stands word for word in a file under examples/.
 
 Usage: guide.py [ROOT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: the guide cannot show C or YAML that is not, word for word, in an example.
 Method: a small tree with a page that is right, then with each thing that can be wrong.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "linear/history.h"
 
 #include <inttypes.h>

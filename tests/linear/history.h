@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * history.h - the calls of threads to a pool, their results, and when each call began and ended.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lease_model.h - the leases of a group of pools without concurrency.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is seen of the group of lease_subject.h at rest. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "linear/lease_subject.h"
 
 #include <stdlib.h>

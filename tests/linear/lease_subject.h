@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lease_subject.h - a group of two pools that give leases, and callers whose acts are recorded.
  *

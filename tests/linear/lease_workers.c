@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The workers of lease_subject.h: members of the group, and takers. */
 #include "linear/lease_workers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lease_workers.h - the workers of lease_subject.h, and the acts of takers. For lease_subject.c and
  * lease_seen.c.

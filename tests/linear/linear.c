@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "linear/linear.h"
 
 #include <stdlib.h>

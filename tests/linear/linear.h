@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * linear.h - checks that a history is as if each call had happened at one instant between its begin
  * and its end (Herlihy and Wing's linearizability).

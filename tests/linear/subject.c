@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "linear/subject.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * subject.h - a pool under test, and callers that record their calls.
  *

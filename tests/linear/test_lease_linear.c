@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: what several callers do at the same time with the leases of a group of pools has the
  * outcome of some order of the same acts, one after the other: holders, waiting takers and

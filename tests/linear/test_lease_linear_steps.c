@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: as test_lease_linear.c, wherever a thread may be interrupted between two atomic operations.
  *

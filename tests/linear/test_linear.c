@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: what a pool answers to threads that resize it, send to it, look at it, pause and close it
  * at the same time is what it would have answered to them one after the other, in some order in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: each command with each of its options, and each function of the public headers with its
 comment, has a manual page, which man(1) shows without a warning.

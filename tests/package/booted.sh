@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: the unit of the package works under systemd itself: start, reload, restart, watchdog, stop,
 # journal, a socket that systemd has opened, upgrade and removal of the package.
 # Shows promise R19 and promise B6.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: the packages do not depend on the place, the time or the surroundings of their build, and
 # lintian has nothing to say about them. The builder can be their maintainer. The links of the pages
 # that they install lead somewhere.

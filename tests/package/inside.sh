@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # In a bare root with packages: see package.sh.
 set -euo pipefail
 . /root/readme.sh

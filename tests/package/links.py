@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   each link in the pages that the packages install leads to a file, and to a heading, that
         the same package installs.
 Method: reads all pages of HTML, Markdown and plain text below the folders of extracted packages.

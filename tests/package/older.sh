@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by tests that upgrade the packages. Before, they set $work, a scratch folder.
 
 # older FROM TO: the package as an earlier version had it: with other lines in its files of

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: the packages install, upgrade, remove and purge cleanly on a Debian that has nothing, and
 # what they install works: a host runs, an author builds a plugin and a program, and the commands of
 # docs/guide/database.md pool connections to a PostgreSQL.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: each bundled plugin is in one Debian package: those that link no library in weir-plugins, each
 other one in a package of its own, which .debian/control describes.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # In a bare root that systemd has booted: see booted.sh. Runs as a service of the boot, so its end
 # ends the system.
 set -euo pipefail

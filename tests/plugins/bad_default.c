@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: the default of an option is outside its own bounds. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: an option lies outside of the settings, whose size was forgotten. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Everything that a reload can change: workers and sources with live options and others, exclusive
  * ones and others, a manager, an output. A worker's `open` fails where the file says so; `pass`,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: loading it crashes. */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: loading it ends the program. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: loading it never returns, nor does the process that it has started. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fault.h - the correct parts of every faulty plugin. Each of them breaks one rule.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A source that publishes an event, and workers that print the events that they get. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A source that takes each descriptor of the process, as a plugin that asks for no share. */
 #include <fcntl.h>
 #include <stdlib.h>

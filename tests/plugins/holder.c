@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A worker that takes a worker of another pool for each message, has it handle the message under
  * the lease, and returns it; with `keep` it returns it when a reload sets `keep` to false. With

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fault: a thread of the plugin's own is not joined in `close`, and sends after it.
  */

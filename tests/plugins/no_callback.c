@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: a behaviour that neither handles nor produces. */
 #include "fault.h"
 

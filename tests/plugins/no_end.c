@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: the table of outputs has no row of zeros. Here more rows than any plugin has follow. */
 #include "fault.h"
 

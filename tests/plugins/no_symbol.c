@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: a shared object that is no plugin. */
 __attribute__((visibility("default"))) int no_symbol_answer(void);
 

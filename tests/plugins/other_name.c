@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: its name differs from that of its file. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: contains and exports a zlib of its own, whose functions return other values. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Faults of `check`: one in each behaviour. */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* No fault: uses the zlib of the system. */
 #include <zlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A worker that emits a copy of each message, and fails now and then, before or after it, rejects
  * some, or crashes. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A plugin without faults. Built twice, with another SAMPLE_VERSION. */
 #include <weir/plugin.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Workers whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
  * Without a gate it opens at once. An open worker forwards each message unchanged; with a `barrier`

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A worker that prints the number of each message of gen.numbers, one on each line. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: a descriptor longer than that of this SDK. */
 #include "fault.h"
 

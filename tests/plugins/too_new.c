@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: a descriptor made by a later minor version of the SDK. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: a descriptor shorter than that of SDK 1.0. */
 #include "fault.h"
 

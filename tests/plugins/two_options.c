@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: two options of one name. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: uses a function that no library has. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fault: the table of behaviours has no row of zeros. Here a row whose name is no text follows. */
 #include "fault.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A source and a worker without faults, and some workers that break one rule each when they get a
  * line. Fault: `open` fails always or for the third worker; `handle` returns an unknown verdict,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Workers and a source that do no harm and make no progress. Fault: they reject, retry, fail, wait
  * for nothing, or send a message a second time.

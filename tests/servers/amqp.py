@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   work crosses hosts through RabbitMQ: the conformance suite of engines, and what is
         RabbitMQ's own: arguments that differ, credentials, TLS, priorities, layouts, and the
         consumer time-out. The long form adds 100,000 pieces while hosts and the server are killed,

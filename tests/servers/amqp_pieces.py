@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Goal:   single pieces of work, and the connection, in special cases: servers that
         refuse, foreign queues and tags, pieces that are too large or kill their hosts, ends and
         reloads of a host, leases, ids, dead letters, lost confirms, and the login by certificate.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A proxy between a host and a RabbitMQ server, which does what a server does seldom.
 
 It reads the frames of the host. A publishing whose body has WORD is not passed on: the proxy closes

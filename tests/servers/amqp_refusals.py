@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Goal:   what will never pass is no passing fault: a piece that the server refuses for good is
         dead with the server's reason, and all others come once, on the same connection; a
         connection on which nothing succeeds is tried more and more slowly.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A headless Chromium that is driven over a pipe, by the Chrome DevTools Protocol.
 
 The browser reads requests from descriptor 3 and writes answers to descriptor 4, as JSON that ends

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Goal:   what every engine across hosts must show: nothing is lost and each piece is handled at
         least once, whatever dies; a full queue reaches the source of the producing host; outcomes
         keep their meaning. RabbitMQ (amqp.py) is the first engine. An engine that comes later

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: debuggers, checkers of memory and profilers work with a plugin as docs/guide/debugging.md
 #       shows.
 # Method: an installed Weir, an empty folder, the commands of the page. A machine that forbids perf

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   nothing that a proxy passes on is understood otherwise by http.server: for each request
         that nginx sends on, one request reaches the worker, with the same method, target, host and
         body, and no hidden one. Shows promise B77.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Weir hosts that a test starts, stops and kills."""
 import glob
 import json

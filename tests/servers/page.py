@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   the page of examples/thumbs shows a person the result of each picture: each thumbnail,
         each 503 of a full pool, each file that is no picture; and the pictures that were refused
         find room when the pool has grown. Shows promise X7.

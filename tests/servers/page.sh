@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds examples/thumbs as a stranger would, and shows its page to Chromium.
 #
 # Usage: page.sh thumbs CMAKE BUILD SOURCE COMPILER GENERATOR PICTURE

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a pool of connections to a real PostgreSQL is used by one holder at a time, and no
         transfer of the bank is lost or made twice, while holders crash, are killed, end, return
         early or never, backends are terminated, the server is restarted, the pool is resized and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A PostgreSQL server of a test's own: in a scratch folder, at a socket in it, at no port.
 
     with Server(folder) as server:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A RabbitMQ server of a test's own: in a scratch folder, at ports of 127.0.0.1 that were free.
 
     with Server(folder) as server:

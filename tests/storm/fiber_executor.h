@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fiber_executor.h - an executor as a fiber: each step of it is an event for the others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "storm/fibers.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fibers.h - cooperative threads: functions with stacks of their own on one thread, one at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A group of two pools that give leases and scale themselves; its takers; an agent that changes
  * these pools; and a reader of all figures. */
 #include <stdlib.h>

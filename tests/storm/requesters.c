@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Outside threads that send requests: see weir_runtime_request, _await and _cancel. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program built for ThreadSanitizer yields at some of its atomic operations, so that threads meet
  * where the scheduler alone would hardly ever interrupt them. The linker redirects the calls that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The functions that a compiler calls at each atomic operation when it prepares code for a race
  * detector. There is no detector here; instead other fibers may run first. The operation itself is

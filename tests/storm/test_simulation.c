@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: in any order in which threads may go on, nothing is lost or done twice, limits are exact,
  * what can go on does, and every account balances at each moment; and the same seed gives the same

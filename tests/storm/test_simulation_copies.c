@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a copy of a broadcast that waits for room goes to the worker that has the seat when there
  * is room, also when the workers are replaced at that moment, wherever a thread may be interrupted

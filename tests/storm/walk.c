@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "storm/walk.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * walk.h - checks the invariants of every pool of a world that stands still.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "storm/world.h"
 
 #include <inttypes.h>

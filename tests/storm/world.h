@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * world.h - a runtime in which everything happens at once, and the account of every message in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The members of the storm, and users that are workers: lease_storm.h. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The world of the storm of leases: lease_storm.h. */
 #include "stress/lease_storm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lease_storm.h - the world of test_lease_storm.c: pools that give leases, and takers.
  *

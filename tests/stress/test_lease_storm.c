@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: under a storm of takes, returns, takers that give up, holders and members that fail,
  * leases that are forgotten, resizes and reloads, no member is ever used by two, no lease is lost,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: under everything at once, by threads, nothing is lost and nothing is done twice.
  *

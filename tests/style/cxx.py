@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: what an author copies, the examples and the templates of `weir new`, names the fields of a
 struct in the order of their declaration, as C++20 demands.

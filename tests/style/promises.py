@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Every promise of docs/promises.md is shown by a test, every test shows one that X
 Usage: promises.py [--list] [ROOT]
 

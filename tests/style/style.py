@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The rules of style that a machine can check, over every source file of the tree.
 
 Usage: style.py [ROOT]
@@ -19,9 +20,13 @@ WIDTH_MAX = 100
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
 
+# Stands at the top of every source file; the templates belong to those who use them.
+LICENCE = re.compile(r"(#![^\n]*\n)?(/\*|#) SPDX-License-Identifier: MIT( \*/)?\n")
+LICENSED = (".c", ".h", ".cpp", ".py", ".sh")
+
 FOLDERS = ("sdk", "wire", "core", "config", "host", "plugins", "examples", "tests", "docs")
 C_SUFFIXES = (".c", ".h")
-SUFFIXES = (".c", ".h", ".py", ".sh", ".cmake", ".md")
+SUFFIXES = (".c", ".h", ".cpp", ".py", ".sh", ".cmake", ".md")
 
 # call -> why not
 BANNED_CALLS = {
@@ -197,7 +202,8 @@ def room_of(path):
 def check_lines(source):
     if not source.text.endswith("\n"):
         yield len(source.lines), "the last line has no end"
-    if len(source.lines) - 1 > FILE_LINES_MAX:
+    # The line of the licence does not count.
+    if len(source.lines) - 2 > FILE_LINES_MAX:
         yield FILE_LINES_MAX, f"more than {FILE_LINES_MAX} lines: a concept is missing"
     for number, line in enumerate(source.lines, 1):
         if len(line) > WIDTH_MAX:
@@ -206,6 +212,11 @@ def check_lines(source):
             yield number, "blanks at the end of the line"
         if source.is_c and "\t" in line:
             yield number, "a tab"
+
+
+def check_licence(source):
+    if source.path.endswith(LICENSED) and not LICENCE.match(source.text):
+        yield 1, "does not open with `SPDX-License-Identifier: MIT`"
 
 
 def check_functions(source):
@@ -306,11 +317,11 @@ def check_shape(root, source):
         if not (root / (path[:-2] + ".h")).is_file():
             yield 1, "no header of the same name"
     if path.endswith(".h"):
-        opening = "\n".join(source.lines[:3])
+        opening = LICENCE.sub("", source.text, count=1)
         if not re.match(r"/\*\n \* (\S+/)?" + re.escape(os.path.basename(path)) + " - ", opening):
             yield 1, f"does not open with `{os.path.basename(path)} - its purpose`"
     if re.match(r"tests/.*/test_\w+\.c$", path):
-        head = source.text.split("*/")[0]
+        head = LICENCE.sub("", source.text, count=1).split("*/")[0]
         if "Goal:" not in head or "Method:" not in head:
             yield 1, "does not open with a comment of Goal: and Method:"
         for name in TEST_FUNCTION.findall(source.code):
@@ -377,7 +388,7 @@ def breaches(root, path):
     if path.endswith(".md"):
         found = [*check_unfinished(source), *check_links(root, source)]
         return [f"{path}:{number}: {what}" for number, what in sorted(found)]
-    found = [*check_lines(source), *check_unfinished(source)]
+    found = [*check_lines(source), *check_licence(source), *check_unfinished(source)]
     if source.is_c:
         found += [*check_functions(source), *check_banned(source), *check_words(source),
                   *check_plurals(source), *check_layers(root, source), *check_shape(root, source)]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: promises.py fails for a promise that no test cites and for a citation of none.
 Method: small trees in a temporary folder.

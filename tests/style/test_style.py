@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: every rule of style.py can fail, and a clean tree passes.
 Method: a small clean tree in a temporary folder, into which each test plants one breach.
@@ -25,6 +26,11 @@ CLEAN = {
 }
 
 
+LICENCES = {suffix: f"{before} SPDX-License-Identifier: MIT{after}\n" for suffix, before, after in
+            ((".c", "/*", " */"), (".h", "/*", " */"), (".cpp", "/*", " */"), (".py", "#", ""),
+             (".sh", "#", ""))}
+
+
 class StyleTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -34,6 +40,9 @@ class StyleTest(unittest.TestCase):
             self.write(path, text)
 
     def write(self, path, text):
+        self.write_bare(path, LICENCES.get(Path(path).suffix, "") + text)
+
+    def write_bare(self, path, text):
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text, encoding="utf-8")
 
@@ -48,6 +57,15 @@ class StyleTest(unittest.TestCase):
 
     def test_clean_tree_passes(self):
         self.assertEqual(style.check_tree(self.root), [])
+
+    def test_file_without_its_licence_is_found(self):
+        for path in ("host/main.c", "config/tree.h", "tests/a.py", "tests/a.sh", "tests/a.cpp"):
+            self.write_bare(path, CLEAN.get(path, "\n"))
+            found = style.breaches(self.root, path)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn("SPDX-License-Identifier", found[0])
+        self.write_bare("tests/a.sh", "#!/bin/bash\n" + LICENCES[".sh"])
+        self.assertEqual(style.breaches(self.root, "tests/a.sh"), [])
 
     def test_wide_line_is_found(self):
         self.plant("host/main.c", "/* " + "x" * 95 + " */\n", "101 columns")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/choices.h - the choices of a pool. A file states them as words, a program as these numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/delivery.h - origins, chains of messages, the stash, putting back, and renaming.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/descriptors.h - a share of the descriptors that the host may have open.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/event.h - named events, which their owner publishes to all subscribers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/fault.h - the meaning of an errno for the work of a plugin.
  *

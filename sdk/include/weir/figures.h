@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/figures.h - libweir: figures of a runtime and its pools, and dead letters.
  *

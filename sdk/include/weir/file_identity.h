@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/file_identity.h - is this still the file of that position? For a source that reads a file,
  * and goes on later where it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/host.h - the calls that a behaviour may make into its host.
  *

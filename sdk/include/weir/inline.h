@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/inline.h - how the functions of these headers are defined.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/inspect.h - figures of an actor, also when its mailbox is full.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/label.h - labels for weir_message_new_labelled: what names the piece of work to people, in
  * the log and in dead letters.

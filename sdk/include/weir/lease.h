@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/lease.h - exclusive use of a worker: take it, use it, return it.
  *

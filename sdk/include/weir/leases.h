@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/leases.h - libweir: exclusive use of a worker by the program's own threads.
  *

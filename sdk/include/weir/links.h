@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/links.h - links and monitors, and the end of another actor.
  *

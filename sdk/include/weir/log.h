@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/log.h - a line of the log, with key=value pairs.
  *

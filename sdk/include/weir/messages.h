@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/messages.h - libweir: messages and requests of the program's own threads.
  *

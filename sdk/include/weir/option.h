@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/option.h - the options of a behaviour, as a table.
  *

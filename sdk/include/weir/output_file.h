@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/output_file.h - for a behaviour that appends to a file: it is never one that keeps a state.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/plugin.h - what a plugin provides: the only header that a plugin includes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/pool.h - requests to a pool itself, and its figures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/port.h - a port: the handle by which a plugin's own threads reach its actor.
  *

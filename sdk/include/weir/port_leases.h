@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/port_leases.h - a plugin's own threads take workers of a pool with `lease` through a port.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/port_tasks.h - calls of a plugin's own threads that wait: for room, for several answers, for
  * the end of tasks, for groups and idle pools.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/printable.h - makes text from outside safe for a terminal or a log.
  *

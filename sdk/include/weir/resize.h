@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/resize.h - calls about a pool: its size, its members, pauses and figures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/runtime.h - libweir: pools and mailboxes inside a program, without the host.
  *

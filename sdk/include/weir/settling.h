@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/settling.h - for a source that stores its position: how far its messages are settled, in the
  * order in which they were sent, and a file that outlives a crash.

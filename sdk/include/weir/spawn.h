@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/spawn.h - children: actors that an actor makes.
  *

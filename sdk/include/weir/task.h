@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/task.h - a task: a function of the program or plugin, and its argument, that a worker runs.
  *

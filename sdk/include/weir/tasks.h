@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/tasks.h - libweir: functions as messages: task pools, groups, and waits for several answers.
  *

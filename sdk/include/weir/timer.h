@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/timer.h - the clock, and timers of an actor.
  *

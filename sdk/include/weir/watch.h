@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/watch.h - reports when a descriptor can be read or written; no thread waits for it.
  *

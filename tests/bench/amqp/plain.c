@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plain.c - the peer of ./dev bench amqp: a loop on librabbitmq, without Weir.
  *

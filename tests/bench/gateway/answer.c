@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * answer.c - the workers of ./dev bench http. Each replies with the same text: answer.now after
  * some steps of work, answer.later after a pause without work, as of a database.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * offer.c - the load of the row `latency` of ./dev bench http: requests at fixed times, whatever
  * the server does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plain.c - the peer of ./dev bench http: the smallest program on libmicrohttpd. Its one thread
  * runs the library's loop on epoll.

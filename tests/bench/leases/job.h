@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * job.h - the jobs of ./dev bench leases: USERS threads or workers take one of MEMBERS, use it and
  * return it, EACH times. With a CONNINFO a member is a connection to PostgreSQL, and its use is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Transactions by libpq alone. HOW is `shared`: an array of connections behind a mutex; `own`: one
  * connection for each user, also through PgBouncer; `new`: a connection for each transaction.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An array of members behind a mutex, with a condition variable for those who wait. */
 #include <pthread.h>
 

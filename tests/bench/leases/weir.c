@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Leases of libweir. HOW is `threads`: threads of the program take; `workers`: workers of another
  * pool; `near`: the same, on the dispatcher of the members. With a CONNINFO the members are those

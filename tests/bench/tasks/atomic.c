@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A C11 atomic index that threads take tasks from: the floor, without a queue. */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* GLib's pool of threads; its queue has no limit. */
 #include <glib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * job.h - the job of ./dev bench tasks: a thread submits COUNT tasks, each with STEPS of work
  * (row.h), to a pool of THREADS, and waits until all are done. No pool has a limit.

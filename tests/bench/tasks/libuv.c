@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libuv's queue of work, from the thread of its loop; each task has a request of its own. */
 #include <uv.h>
 

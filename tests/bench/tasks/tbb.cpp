@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // oneTBB: a task_group in an arena of THREADS threads beside the one that submits.
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libweir: a group, one submit for each task. */
 #include <weir/runtime.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A plugin as SDK 1.0 made it: compiled with the headers of v1_0/, whose structs are the smaller
  * ones of then. A source, a worker that asks a desk and keeps its messages meanwhile, and the desk.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trouble - a user of a pool of connections that leaves each lease in another wrong way, in the
  * middle of a transaction that makes money. A use of a lease that is over is written to the log as

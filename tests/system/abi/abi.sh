@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: a plugin built with the headers of SDK 1.0 is checked, described and run by today's host.
 # Shows promise B4.
 # Method: tests/plugins/abi/abi_1_0.so, compiled with the headers as they were, and the real

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Goal: `weir check`, `plan`, `describe`, `version` and help, as a shell sees them: exit codes, the
 # stream, colour only on a terminal, plain words for output that cannot be written.
 # Method: the real program on files in a private directory. Usage: cli.sh WEIR PLUGINS

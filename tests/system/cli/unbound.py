@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   `weir check` warns of an output that loses what its behaviour is for, and of no other
         output of a bundled behaviour; `--strict` makes an error of it. Shows promise B63.
 Method: a table of the outputs of all bundled workers is compared with what `weir describe` says.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: bash, zsh and fish complete commands, options, files, plugins and the pools of a running
 # host, as the program at hand has them.
 # Method: the shell itself is asked what a line becomes, in a folder with files of several kinds,

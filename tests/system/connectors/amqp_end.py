@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   the end of a host waits for no server of amqp.publish: what cannot be published is dead,
         and stored. Shows promise H16.
 Method: hosts with a server that is not there, one that accepts and says nothing, and one that ends

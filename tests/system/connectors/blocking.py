@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   children that do not end stop no other pool of the host: while the workers of exec.pipe
         leave, restart or end with it, commands of exec.run on the same dispatcher go on; and the
         children of a pool end together. Shows promise D20 and promise O11.

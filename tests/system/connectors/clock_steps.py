@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   timer.cron follows a clock that is set, in a real host, and repeats no fixed time.
 Method: a clock that the test steps (stepped_clock.c). A source looks at the clock each 30 seconds,
         so this takes two minutes: ./dev servers runs it, beside its other tests.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   exec.run does with real tools what its README says: every message is a command, a pool is
         resized while its commands run, a stop lets them finish, and nothing is left of a command
         that was stopped. Shows promise B13.

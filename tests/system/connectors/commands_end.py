@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   the children of exec.run and exec.pipe end with their host, also when it is killed, and
         only then. Shows promise B13.
 Method: real hosts, killed by SIGKILL. Each child leaves its number in a folder once it is what its

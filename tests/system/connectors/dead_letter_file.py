@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   dead letters that are stored in a file outlive `kill -9` of the host, and a source with a
         position goes past a dead message only when its dead letter is in that file. Shows promise
         L8, promise L9 and promise B18.

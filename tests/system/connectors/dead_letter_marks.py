@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a dead letter is sent again once, wherever it is read: by a replay of the pool, from the
         memory of the host, or by a replay of the file. Shows promise L12.
 Method: real hosts with a worker that rejects until a reload. Both replays in both orders; with

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   what one pool stores in the file of dead letters never stops the positions of another.
         Shows promise L11.
 Method: real hosts with a small file. Strangers, that is messages which no position awaits, or a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a host that is process 1, as in a container, reaps the orphans that its commands leave,
         and is otherwise a host as any other: signals, exit codes, sockets that it was given. Shows
         promise B52.

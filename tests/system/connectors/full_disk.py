@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a full disk loses nothing: positions, dead letters and the output of file.append are
         written when there is room again, the log says each once, and a host that could not save a
         position ends with 74. Shows promises B15, B18 and B25.

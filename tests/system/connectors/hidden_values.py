@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   no message, no line of the log and no page shows a value that came from `${file:...}`.
         Shows promise C17.
 Method: files with a word in them that must be nowhere; plugins that quote them in their checks, in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a request to http.server costs 2.5 system calls at most, with 64 connections: one to
         receive, one to send, and a share of what all pay together. Shows promise B43.
 Method: the host is stopped while a request goes to each of 64 connections, then it goes on. So each

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a renewed certificate of http.server is used after a reload, whatever the configuration
         says; a pair that does not fit changes nothing; a certificate that ends within 14 days, or
         has ended, is in the log; TLS 1.2 is the least. Shows promise B42.

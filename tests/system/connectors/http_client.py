@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   http.client fetches as many URLs at a time as it may, settles each message by how its
         fetch ended, and loses none while its server fails or a reload replaces it. Shows promise
         B17.

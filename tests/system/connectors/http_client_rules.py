@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   http.client follows redirects as RFC 9110 15.4 wants, with no credentials for another
         server; a payload stays one segment of the path; a POST reaches the server as often as it is
         counted; Retry-After has any length; and whatever a server sends has a limit. Shows promise

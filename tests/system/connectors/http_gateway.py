@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   http.server answers each request with the truth: the reply, or the reason why there is
         none; a full pool gives 503 with Retry-After at once. Hostile clients do not keep an honest
         one from its answer, and a reload or an end loses no request. Shows promise B16.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   beyond the places of http.server the health path answers, and every other request gets a
         whole 503 with Retry-After: nobody is closed without an answer. Shows promise B41.
 Method: real hosts whose workers hold all places until a file is there; then crowds of three and ten

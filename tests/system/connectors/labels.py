@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a dead letter, and its line in the log, name the line that its message came from, also
         when the message that is dead was made of the line by an earlier worker.
 Method: real hosts whose only worker rejects, behind files.lines with and without a position,

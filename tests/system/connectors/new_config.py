@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   `weir new config` with behaviours writes a file that `weir check` takes, for every
         behaviour that comes with Weir, as it is and with every shown default in force; it refuses
         a list that is no chain, and overwrites nothing.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   Weir in a shell pipeline: every line of standard input arrives once, in order, through a
         slow reader and a reload; a reader that leaves ends the host without an error; a file that
         is rotated under load holds every message once.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   exec.pipe makes a pool of programs of any language: nothing is lost when they are killed,
         a message that kills them is named and ends as a dead letter, a reload replaces them while
         they work, and none is left when the host ends, however it ends. Shows promise B14.

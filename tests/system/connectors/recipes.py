@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   each file of examples/recipes does what docs/guide/recipes.md says, and `weir new config`
         makes a file that runs and overwrites none.
 Method: the files as they are, in a folder of their own, with small inputs. Every wait is for a

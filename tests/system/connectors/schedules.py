@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   timer.cron beats in a real host: at its period, not while a job is at work, over a
         reload, and with an end in order. The example of the guide is a valid file.
 Method: real hosts with a short period, whose beats run commands. Every wait is for a condition.

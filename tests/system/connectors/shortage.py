@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a host that has too few descriptors for its plugins loses nothing: what finds none
         waits, and is done later. Shows promise B25 and promise H17.
 Method: real hosts with a small `ulimit -n`, and with plugins that want more than that: commands,

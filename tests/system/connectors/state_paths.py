@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   no bundled behaviour appends to a file in which a host keeps a state: not to one of its
         own configuration, by `weir check`, and not to one of another host that runs, by its
         start. Shows promise B51.

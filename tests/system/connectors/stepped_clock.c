@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The time of day of a program is that of the machine and a number of seconds, of 8 bytes, in the
  * file that WEIR_TEST_CLOCK names: a test steps the clock when it writes another one. Preloaded.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
         again and again; a truncated file is read from its start; a position is a regular file,
         and one that cannot be saved is no silent success; two hosts never have the same one.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   what the READMEs show of a terminal is what a user gets.
 Method: runs each block ```console of README.md, plugins/*/README.md and examples/*/README.md in a
         folder of its own with the examples, and compares. A line `...` stands for any lines, `...`

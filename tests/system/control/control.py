@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a running host answers and obeys by its socket, by the commands and by HTTP, and
         nothing that anybody does there harms it. Shows promise R6, promise C6, promise C7,
         promise C8, promise C9, promise R17, promise L3 and promise L4.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   an operator can look at dead letters and their payloads, export and delete them, and
         sees who sent them. Shows promise L7.
 Method: a real host; letters are made by workers that must discard their mailboxes. Payloads are

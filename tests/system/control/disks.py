@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Small disks for tests, which can be full: tmpfs, in a name space of the test's own, so that
 nothing is left of them whatever becomes of the test."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a log on a terminal is for people, elsewhere for programs, and the file or a reload may
         choose another format.
 Method: real hosts with a pseudo-terminal, or a file, as standard error. Every wait is for a

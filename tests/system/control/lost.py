@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a host says once what its file loses: at the start, and at a reload that changes
         something. `weir inspect` says which items there are not. Shows promise B63.
 Method: a real host with an output that is not bound; the lines of its log are counted. Every wait

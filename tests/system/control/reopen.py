@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   after USR1 and after HUP a sink writes to another file of the same name, and what it
         wrote before and after is whole. Shows promise H12.
 Method: a real host whose worker writes numbers down without end; its file is renamed twice, as

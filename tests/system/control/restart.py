@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   `weir restart POOL` gives every worker of a pool another incarnation while messages come,
         and none of them is lost or handled twice. Shows promise P20.
 Method: a real host whose workers write down what they handled, restarted again and again; then one

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   `weir restart 'POOL#N'` restarts one worker, whatever else its pool is set to do, and
         says why when it cannot; with --now the process of the worker is killed. Shows promise C22.
 Method: a real host with a pool of each kind, and a table of what is asked and what is answered.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   an operator sets the size of a pool that scales itself, and lets it go on; the command,
         the log, status, the plan and the metrics say so. Shows promise G6.
 Method: real hosts, real commands. Every wait is for a condition.

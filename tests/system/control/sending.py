@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   people and scripts can send messages and requests to a pool of a running host, know what
         was accepted, and get the replies; wrong input changes nothing. Shows promise C16.
 Method: a real host whose pools append to a file or run commands; a command that reads from a FIFO

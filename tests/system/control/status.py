@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   the tables of `weir status` fit into 100 columns for any file, and lose no figure that
         JSON has. Shows promise C20 and promise C21.
 Method: real hosts with long names of pools, sources and files, with large figures, and with

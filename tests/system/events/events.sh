@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: a pool subscribes to events by its file: one worker gets each, or with fan_out all do.
 # Shows promise A8.
 # Method: a source that publishes five events to two pools, and the lines of all who heard one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The peer of examples/batches: listens at PATH, sends batches, and checks each answer.
 
 Usage: batches.py PATH STEP...

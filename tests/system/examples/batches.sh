@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a thread of a plugin submits tasks and waits for groups: the first failure, the time-out
 #         and the end of its worker cancel the remaining tasks; the pool of tasks starts without a
 #         worker and scales itself; and the plugin has fewer lines than a program with libuv that

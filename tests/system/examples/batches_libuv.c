@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * examples/batches with libuv: batches_libuv PATH. 4 threads, the same answers and time-out. It
  * connects again as the worker does: at once, then after a pause that doubles. SIGTERM ends it.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a C program that embeds Weir packs every file of a folder through pools, holds itself back
 #         when they are full, and accounts for every file. Shows promises E3 and E5.
 # Method: awkward names and sizes, hundreds of files through mailboxes of four, and files that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The test of examples/epic: see epic.sh. Hosts with a real database: the pool has no workers, gets
 some, loses all; another connection locks the database, so workers and master fail; the host is
 killed, stopped and reloaded in the middle. The results are compared with a fingerprint of our own.

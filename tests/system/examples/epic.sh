@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   each piece of an accepted Epic is settled, whatever fails; its requesters get the
 #         truth; and the README shows what a user gets. Shows promise X8.
 # Method: epic.py runs hosts with a real database. Then the transcript of the README.

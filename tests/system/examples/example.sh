@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by the tests of examples: builds examples/NAME as a stranger would, outside of our tree,
 # against an installed Weir.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   every question gets exactly one answer, and the right one, also when those who answer
 #         come and go. Shows promise X3.
 # Method: the answers are compared with those of factor(1) of coreutils.

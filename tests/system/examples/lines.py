@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Connects COUNT times to the socket PATH at once, sends lines in pieces, and checks each answer.
 
 Usage: lines.py PATH COUNT. Then one sends 4 MB without reading, and reads it all; one sends a line

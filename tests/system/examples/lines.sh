@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   the example gives each line back, backwards, to any number of connections at once, with as
 #         many threads as ever; reports how many there are; and ends on request, with
 #         connections open. Shows promise X6.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   the example builds without a server, and a host that finds none says so.
 # Method: the example's own test, in the test kit; then the host with a folder that has no socket.
 #         ./dev servers runs the example with a PostgreSQL of its own.

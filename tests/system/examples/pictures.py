@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Makes pictures and looks at pictures, with nothing but Python: a second opinion on thumbnails.
 
 pictures.py make FOLDER                    writes pictures whose four quarters have known colours

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* examples/tasks/primes.c with libuv: at most 16 numbers wait, 4 threads, the same output. */
 #include <stdatomic.h>
 #include <stdint.h>

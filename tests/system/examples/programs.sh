@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   the page on embedding shows complete programs: what a reader copies from it builds with
 #         its CMakeLists.txt and with its line for pkg-config, and runs. A language that compiles
 #         no header calls the inline functions of the library. Shows promises E2 and E15.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a plugin alone makes its pool larger while messages pile up, smaller when there is nothing
 #         to do, and never leaves the bounds in the file; nothing is lost on the way. Shows promise
 #         X5.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   what the guide says of options, logging, timers, keys, events, the stash, ports, positions
 #         and blobs holds in a running host, too.
 # Method: the readings repeat every 100 numbers, so sums and alarms are known; a reload changes the

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a C program runs functions on a pool, the first failure of a group cancels the rest, and
 #         the program has fewer lines than the same with libuv; the calls of Go's pools do what the
 #         guide says. Shows promises E10 and E13.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   each picture gets one thumbnail that fits, shows what the picture shows, and lies under a
 #         name of its own; large ones go to the workers for large ones; other files are reported.
 #         Shows promise X2.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   examples/thumbs behind HTTP: each picture that is sent gets its thumbnail, another file
         gets the reason, and a full pool gives 503 with Retry-After. While clients send more than
         the pool can do, it is scaled up and down and the file is reloaded: each request is

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   the example counts exactly the words that `tr`, `sort` and `uniq` count, keeps the lines
 #         of each file in order, and loses no count when its shards come and go. Shows promise X1.
 # Method: the licences of every Debian, and texts that are awkward on purpose, are counted by both.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal: 512 workers that fail at every message, at full load, write little log, and each failure is
 in it: written, or counted in a line `repeated=N`. Shows promise H3.
 

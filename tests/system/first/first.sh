@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: the plugin and the YAML file of the README do what the README says, outside of our tree.
 # Method: install into an empty prefix, build examples/first with find_package(Weir), run it from a
 # copy, and compare with the primes that another method finds. The README shows the files as they

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal: a plugin whose file changes with each reload leaves no copy on disk; its old versions are
 unmapped when it says that they can be, are counted in `weir status` when it does not, and are
 warned about from 64 on. Shows promise B11.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: with only an installed Weir one can write, build, test, check, run and install a plugin.
 # Method: install into an empty prefix, move that, then do in an empty folder what the README of
 # `weir new plugin` says, with each compiler that is here; in C++, by pkg-config, and with plugins

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Goal: examples/integrity finds exactly the sets of good, changed and missing files that md5sum -c
 # finds over the same lists, and its exit code says which case it was.
 # Shows promise I1, promise I2.

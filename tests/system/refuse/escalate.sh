@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a worker that fails past its bound, with `then: escalate`, is opened again by the pools
 #         above it as often as they say, and then ends the host with 70, which says why; what other
 #         pools accepted is finished. Shows promise P13.

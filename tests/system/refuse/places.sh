@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   mistakes that only a running host can find are reported as mistakes of the file, with
 #         file, line, column, path and reason: a socket that cannot be made, a worker, a manager or
 #         a source that does not open, with what the plugin said. By `weir run` too.

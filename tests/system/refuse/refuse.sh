@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   whatever becomes of its file - each file of tests/config/bad, nothing, a FIFO, half of it:
 #         a running host refuses it, says why, and serves on with what it has; of many changes that
 #         are asked for at once the last one wins. Shows promise R2 and promise R5.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   whatever stands under the file's name - nothing, a link to nothing or to itself, a
 #         directory, a FIFO, a device, a socket, what may not be read, too much - check, run and a
 #         reload say the same of it, at once and with the exit code of its kind, and a running host

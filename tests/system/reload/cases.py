@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   what a reload meets besides a changed file: an open that never returns, a file that is no
         file, feeders that wait for the pool that is replaced, a pool that is removed behind workers
         of another behaviour, other directories of plugins and another cap on memory, descriptors of

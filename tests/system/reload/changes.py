@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   what a reload takes away ends as it should, and what it says again in other words is not
         touched: a file that may not be read is refused; a pool is removed while it is full and fed;
         a handler that never returns holds nothing up; another spelling changes nothing; a route

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   what a reload removes works on beside the host: the answer comes at the commit, further
         reloads are in force at once, also ones that bring the path back; and a pool ends after its
         users, at TERM and whatever reloads remove. Shows promise O5 and promise R20.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a pool with `lease` in its file gives workers out. A reload changes time-out and queue
         while workers are leased, and no lease ends; a reload that takes `lease` away, or adds it,
         replaces the workers, and a leased one leaves after its return. Pages and metrics show the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a pool with `min_ready` starts, and its reload succeeds, when as many of its workers
         are open; the others are tried again, and status, log and /readyz show the pool as degraded
         meanwhile. With fewer, or without the key, the start or the reload is refused. Shows promise

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   an `open` that never returns takes nothing from the pools that run, however often a
         reload meets one; what a refused reload has not begun to open is never opened; when too many
         opens have not returned the reload says so. Shows promise R13 and promise R12.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   outputs and sources with a rate let no more messages pass than it allows, an operator
         sees that they wait for it, and a reload changes it while messages wait: none is lost, and a
         reload that keeps the rate lets none pass. Under load, rates change both ways and go away,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a running host applies a changed file at SIGHUP, loses nothing and doubles nothing, keeps
 #         what it has when the file is wrong, and ends as its signals say. Shows promise R1, promise
 #         R2, promise R3, promise R4, promise R5, promise C5, promise H1, promise H2, promise O3,

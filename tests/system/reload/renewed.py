@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a reload applies a plugin whose file has other content: new workers beside the old, of
         the next generation, in the same pools; also when the file was overwritten while it was in
         use. Nothing is lost, and the same content written again is nothing new. Shows promise R3

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a reload begins nothing again that it does not change: a finite source that has ended and
         a size that was set at work within the file's range; a size that the file fixes is set
         again, and the plan shows both. Shows promise R3 and promise R4.

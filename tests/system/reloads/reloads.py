@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   over any number of reloads under load nothing is lost or doubled, and memory, descriptors
         and threads stay flat. Shows promise R5, promise R14, promise R15 and promise
         L1.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a running host applies another shape - members, pools, outputs, arguments, restarts - and
 #         loses nothing and doubles nothing; a worker that does not open changes nothing, and does
 #         not keep the host from ending. Shows promise R1, promise R2, promise R3, promise R5,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a host that has nothing to do does not wake: not one of its threads, not once. What is
 #         asked of it then is done as ever. Shows promise D12.
 # Method: the kernel counts how often each thread has gone to sleep. The host, with a control socket

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal: the JSON Schema that `weir schema` prints accepts all files that the checker accepts, and
 refuses all mistakes that show without the whole file; the committed pages are those of the tables.
 

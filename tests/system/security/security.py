@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   another user of the machine, and the author of a file that the host reads, gets no code
         run, no secret and no terminal, and cannot hold the host up. Shows promise T1,
         promise T2, promise T3, promise T4 and promise T5.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """
 Goal: a host notifies the service manager when it is ready, reloads and stops, and sends a beat only
 while its dispatchers make progress; the unit file is one that systemd takes. Shows promise R19.

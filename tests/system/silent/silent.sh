@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a run in which work was lost says so, in the log and by its exit code. Shows promises H2,
 #         H9 and H11.
 # Method: finite runs of wayward.so; the log and the exit code of each.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   an operator sees at a glance where a running host makes no progress: pools that accept no
         messages, waiting messages with the reason, and the workers. Shows promise C13, promise C14
         and promise H11.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   files.tail loses no line while logs are renamed and copied and truncated, its host is
         killed, and the disks of its position, its dead letters and its output are full, by turns
         and at once. Shows promises B15, B18 and B23.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   http.server under siege while it is reloaded: each request has one answer, its own or a
         503 with Retry-After; nothing is torn, and memory, descriptors and threads are flat.
         Shows promises B16 and B78.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a host at full load that is reloaded, with good and bad files, and scaled, while workers
         fail, goes on as on its first day: the ledger is exact against what sources sent and sinks
         wrote down, and memory, descriptors, threads and what each reload logs are flat.

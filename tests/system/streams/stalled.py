@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   a reader of standard output that does not read holds up only those that print: they
         wait, little is kept, and it gets every line in order when it reads; at the end it is waited
         for as long as the end may take, and the log reports the lost bytes.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   a host whose standard output cannot be written says so and ends with 74; one whose streams
 #         are closed from the start works, and none of its output gets into other files. Promise H7.
 # Method: a host that prints one line, with its streams laid elsewhere.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal:   with `host.watch` a running host applies its changed files by itself, in whatever way
 #         they were changed and whichever of them it was, once for each change; without it never.
 #         Shows promise R9.

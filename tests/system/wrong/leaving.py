@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   code of a plugin that ends the process is reported, with the place of its worker, and the
         host ends with 70: also when several workers do so at once, and while the host starts, when
         it leaves nothing behind. Shows promise B9.

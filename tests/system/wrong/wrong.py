@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal: a plugin that is wrong harms nobody but itself: `weir check` says what is wrong with it, a
 host at work says the same at a reload and serves the next message as it did the one before, and
 a fault at work is reported with the plugin while the ledger balances. Shows promise

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <weir/plugin.h>
 
 #include "layout.h"

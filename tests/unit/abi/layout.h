@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * layout.h - the position of each public field of SDK 1.0, according to one set of headers.
  *

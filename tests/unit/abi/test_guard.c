@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the host never reads past the shorter structs of a plugin that an older SDK built; fields
  * that the SDK did not have are NULL, 0 or false. Shows promise B5.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the layout of SDK 1.0 never changes: fields keep their position and size, constants their
  * number; structs grow at their end only, and only those with a size. Shows promise B5.

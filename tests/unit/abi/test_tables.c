@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the tables of the host and of the kit have every function of <weir/host.h>.
  * Method: both tables are read as arrays of pointers, from their first function to their end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: timers fire when due and never before, once or periodically, until they are cancelled or
  * their incarnation ends; a delayed message is sent once, and its sender learns of a refusal.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the ledger counts work only. Replies, ticks, ends of other actors, inspects, outcomes and
  * messages in the lanes high and urgent, to a worker or to a pool's manager, change none of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker returns the places of its mailbox in batches while its handlers are quick, each
  * place at once while they may be slow, and all of them at the end of its turn. The limit stays an

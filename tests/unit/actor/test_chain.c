@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: as much of a chain as there is room for is taken from its front in one step; no message of
  * another sender comes between; a pool gives it to one worker.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker makes children, which live no longer than its incarnation: when it drains they
  * finish their accepted messages, when it fails or stops they are stopped, and the next incarnation

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker gets as many messages as it demands and no more: none while it demands none; then
  * the other workers get what a shared queue or an unbuffered pool has for them.

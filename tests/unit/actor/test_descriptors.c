@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: shares of descriptors are granted while there are any, so that one pool leaves some to the
  * others (promise B28); an incarnation that ends gives its share back.

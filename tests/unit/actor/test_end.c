@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the end of an actor has its effects in order: waiting senders are released, watchers get
  * the notice that they asked for, closed actors get no notice, feeders go on.

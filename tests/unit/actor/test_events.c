@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each subscriber gets each event once; the publisher learns how many took it; the owner
  * learns when its audience comes and goes; subscriptions end with the incarnation; a pool gives an

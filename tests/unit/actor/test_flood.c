@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: one turn does not handle everything that is due at once, or that has been given up: it ends
  * after as many as its budget, and other actors get their turn.

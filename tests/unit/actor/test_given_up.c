@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a request whose requester has given up is not handled, is dead with the reason, and leaves
  * nothing behind; a handler that has begun can learn that its reply is not wanted any more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an inspect is answered in every state of its actor, after at most the present message; it
  * returns the requested items, those of the host and those of the behaviour; equal requests get

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an origin is notified of its message once, when all that was emitted while that message, or
  * one of these, was handled has ended; dead if one of them is dead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: urgent comes before high, high before normal; high cannot starve normal; the two lanes have
  * limits of their own; a pool without a manager rejects such messages as unhandled.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each incarnation is opened once and closed once, callbacks never overlap, and a PID is
  * never used for another actor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every edge that lifecycle.c allows is taken, and no other one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a link passes an end on unless it is trapped; a monitor reports an end exactly once; both
  * can be removed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: requests and names of an incarnation do not reach the next one: neither the answer to a
  * request, nor a name from an open that failed. Messages that it emitted before it failed stay

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a source stops before the cap on memory, leaves room for the workers, and goes on when
  * there is room again; no message is lost. A worker without memory gets a status.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a behaviour that breaks its contract gets a status; the misuse is counted for its pool, and
  * logged once with the behaviour and the consequence; the ledger still balances. Shows promise V3.

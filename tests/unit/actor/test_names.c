@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a name belongs to one PID at a time, and can be taken again after it was released; an actor
  * can change its name.

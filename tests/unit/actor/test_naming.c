@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a name that an actor takes in `open` is reserved at once, but found only after the open has
  * succeeded: not while it runs, not when it fails, and not before a reload's commit. The path of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the origin of a message gets the outcome once, for every way in which a message can end and
  * be forwarded; an ended origin gets none, and an origin that drains waits for it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an output to a full pool does what its binding says; `wait` loses no message, keeps the
  * order, and blocks no thread.

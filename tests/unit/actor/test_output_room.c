@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker learns of room behind its output (promise O12).
  * Method: one message becomes more messages than three outboxes hold, while the one worker behind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a thread from outside gets an executor that no other user has, the one of its last call
  * when that is free, and a call looks at the clock only for what needs the time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a PID that this runtime never gave out has no actor, in every lane, and for every slot: a
  * free one, one whose actor has ended, one with another serial. A PID may have been kept from

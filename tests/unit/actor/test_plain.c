@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plain actor, which has no pool, does what other actors do, and allocates its optional
  * state only when it is needed.

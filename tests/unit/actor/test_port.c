@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plugin's own threads reach its actor through a port, settle and answer kept messages, and
  * are refused without harm once the incarnation, the actor or the runtime has ended.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plugin's own threads take, use and return workers through a port; the lease belongs to
  * the worker whose port it is, and ends with its incarnation, also when it comes too late.

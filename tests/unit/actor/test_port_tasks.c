@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plugin's own threads wait for room, await several answers, submit tasks, and wait for
  * groups and idle pools through a port, and a wait does not outlive the runtime.

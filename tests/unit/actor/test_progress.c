@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the progress of a pool, and the number of its emitted messages, is the sum over its workers
  * and their children, at any depth, including those that have ended.

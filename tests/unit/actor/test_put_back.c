@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message that its worker has not begun goes back before the normal lane, in order, as the
  * same attempt. Shows promise V6.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an output with a rate lets no more messages pass than its rate, for all workers together;
  * a message without a token is treated as one without room, and no thread waits for it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a reference means one request, however many others begin and end while it is open.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: after files were renamed each worker gets `reopen` once, between two messages; so do a
  * worker with a full mailbox and a child. Shows promise H12.

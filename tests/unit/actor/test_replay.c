@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a replayed dead letter arrives as a new message with its payload at its intended receiver;
  * without room or receiver it stays a dead letter, in its place; none is sent twice.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a request gets exactly one answer: the reply, an immediate error, or the time-out, which is
  * never early; forwarding changes nothing for the requester.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a thread outside the runtime that waits for room is released by a free place, by growth
  * alone, by the end of its target and by its time-out, and by nothing else; a wait that would never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: when memory is out while a message with an origin is handled, the origin is notified once,
  * after all that was emitted, and with the right outcome; also when its dead letter is stored. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a slot is used again with another serial, so no PID comes twice, and a slot whose serials
  * are used up is not used again. The address of a slot never changes.

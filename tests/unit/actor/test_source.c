@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a source produces at most as much as fits, loses none of its messages, pauses and ends when
  * it says so, and is opened again when it fails.

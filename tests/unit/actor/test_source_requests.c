@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a source takes messages while it produces, also while it keeps a message. When it is to
  * end, it settles its kept messages in `leave`, and then ends. A reply to its own request wakes the

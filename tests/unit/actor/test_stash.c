@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: stashed messages count as held, return to the front in order, are bounded, and are dead
  * with the incarnation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the origin of a dead message is notified only when the program has stored the dead letter,
  * of it and of all that joined it, and learns whether it is stored.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a source continues at the position of its predecessor: after a failure, and as the
  * successor of a source that closes, before whose end it produces nothing; a waiting successor may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every verdict has the effect that <weir/plugin.h> describes, on the message and on the
  * incarnation.

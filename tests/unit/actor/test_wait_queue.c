@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: waiters for room are woken first come first served, as many as places were freed; none is
  * woken twice for nothing, and an unused wake-up passes on to the next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an actor learns once, in its own turn, that a watched descriptor is ready, while its
  * incarnation and its watch last; a descriptor that cannot be watched is refused.

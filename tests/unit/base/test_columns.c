@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: numbers, sizes, ages and names take at most the columns that their tables give them, and
  * lines at most a page; words fit the number before them.

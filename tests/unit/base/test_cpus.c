@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the CPUs of the process's mask count, and the quota of every ancestor, under cgroup v2,
  *         v1 and both at once.

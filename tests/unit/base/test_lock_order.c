@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a thread that acquires locks in a wrong order ends the program, which names both places; so
  * does one that waits, or calls out, with a lock. What is allowed is not reported.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a settings struct is filled exactly as its table says, or every mistake is reported;
  * changes between two of them are found; wrong tables are refused (promise C4).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a token bucket lets at most `burst` and the rate's share of the time pass, within any
  * period, and no message less to a sender that asks as soon as one may pass.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the first twenty mistakes are kept and all are counted; every one is a line with its place
  * (promise C1).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a table finds the nodes that are in it and no others, after any removals, and also when it
  * has no memory to grow.

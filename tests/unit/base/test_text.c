@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: texts become numbers exactly or not at all, names similar to a word are found, and stored
  * texts stay.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/config/corpus.h"
 
 #include <glob.h>

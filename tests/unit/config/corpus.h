@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * corpus.h - the files of tests/config, read into memory, and mutants of them.
  *

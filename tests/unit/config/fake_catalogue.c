@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/config/fake_catalogue.h"
 
 #include <stdio.h>

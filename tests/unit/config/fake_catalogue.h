@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fake_catalogue.h - behaviours for tests of the language: tables without code behind them.
  *

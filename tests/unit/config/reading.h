@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reading.h - makes settings from a text in one call, for tests of the language.
  */

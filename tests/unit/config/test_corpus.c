@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every mistake of a file is reported with its position, its path and its reason, and a good
  * file has none (promise C1, promise C2; promise O4 by the files called cycle_*, promise H11 by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: when any allocation fails, reading, checking and planning return WEIR_ENOMEM, without leaks
  * and without half a result (promise C3).

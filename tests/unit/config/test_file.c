@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: reading returns one whole text of the file, or nothing: a file that changes meanwhile is
  * read again, and a file that keeps changing, or grows past the limit, is refused. Shows promise

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a configuration knows all files that it was read from, also when it is wrong, and whether
  * one has changed since it was read. Shows promise R9.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: no text costs much more work than a large correct file: endless nesting, words that are too
  * long or too many, or a text of mistakes only is refused early with a clear message, and further

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the plan names every change of meaning and no other (promise R4), marks live changes, and
  * hides secrets.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a text becomes the tree that it describes, and no text can make the reader spend more than
  * its limits or crash (promise C3).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the JSON Schema and the reference contain the tables of the language and of behaviours, and
  * are well formed for any text of a plugin.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a correct file becomes exactly the settings that it describes, defaults included.
  * Method: texts against fake behaviours; fields of the settings are compared.

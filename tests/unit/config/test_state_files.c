@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a check refuses a file of state in a folder where any user could replace it, at its line,
  * with the folder and its mode; and no option names a file of state to append to it. Shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: ${...} is replaced in values alone, before they are typed and never as structure; secrets
  * stay secret.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of reading, checking and planning a file grows evenly with its pools, copies,
  * sources, dispatchers, outputs or included files: no step searches among all of them. The use of

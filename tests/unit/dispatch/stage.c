@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/dispatch/stage.h"
 
 #include <CUnit/CUnit.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stage.h - a dispatcher of two threads, with a clock that only the test moves, and jobs that say
  * which thread ran them. There is no timekeeper.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a submitted actor runs, on any thread, once for each submission; threads share the work,
  * steal it, pass it on when they are held up, and end at the stop.

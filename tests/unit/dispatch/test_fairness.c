@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: no actor waits for ever: not for an actor that keeps its thread or takes long turns, and
  * not beside actors that never rest. A refused sender yields. Messages of a sender arrive at a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a thread whose work is only refused senders steals from the other threads, and in the end
  * leaves its senders to them. No work stays undone.

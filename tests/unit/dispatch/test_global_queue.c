@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the shared queue is first in first out, and a taker may move a batch to its ring, no more
  * than fits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the counts of searching and parked threads are right after every step, and no thread
  * is picked twice, or while another one searches.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the mean length of a turn follows the turns, counts no time without turns, and is long
  * until it is known.

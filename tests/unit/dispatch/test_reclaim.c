@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a retired object is freed once every reader has been quiescent or offline since, and not
  * before; nothing is freed twice or forgotten.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a dispatcher gets more threads and fewer while it works; what waited behind a thread that
  * leaves is run by the others; one without threads sleeps, and wakes with another name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: threads that have nothing to do sleep until there is work: no thread wakes from time to
  * time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a ring gives out what was put in, once, in order, to its owner and to thieves, in any
  * capacity and across the wrap of its indexes.

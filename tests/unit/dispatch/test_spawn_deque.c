@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each spawned actor is taken once: the youngest first by its thread, the oldest first by
  * thieves. In the dispatcher: a tree of actors is walked depth first, spawned actors do not wait

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a free object has one holder, and goes from stocks with too many to stocks without any;
  * a thread holds two batches at most.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: where senders lack room, a thread steals only actors that have waited for some time, and
  * is woken only for enough work; where thefts did not pay, it does neither for some beats;

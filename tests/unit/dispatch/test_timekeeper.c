@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a callback that takes long, or never returns, holds up nothing but its own worker: what its
  * thread has queued runs elsewhere although every other thread is busy, a spare thread takes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: timers fire when they are due and never before, in order, unless they were moved or
  * disarmed.

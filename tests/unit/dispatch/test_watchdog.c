@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a turn that takes too long is found once, not before its time. A thread that sleeps, or
  * that begins turn after turn, is never found.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Goal: libweir shows the functions of weir/runtime.h and weir/plugin.h, the inline ones too, and
 # nothing else, and asks
 # the C library for nothing with which it could write, end the program, or change its signals or

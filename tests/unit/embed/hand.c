@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/embed/hand.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hand.h - a runtime of the embedding API under test, and workers that do as each message says.
  */

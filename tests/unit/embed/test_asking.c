@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a request from an outside thread gets exactly one answer: the reply, or the status why
  * there is none; impossible requests fail at once, and no time-out is early.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that is in back-off when it must end is opened again, and finishes what it and its
  * pool have accepted; only past the time-out the rest is dead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: callbacks of one pool that block do not stop the others on their dispatcher, whatever kind
  * of callback it is, and whatever the others do; a pool that has half of the threads leaves the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an embedding program has the same limits for a runtime and its pools as the host - memory,
  * bytes in mailboxes, restarts, dead letters - and the same operations while they run - pause,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the order of closing counts every part that uses a pool, however many they are; takers of a
  * group of pools do not wait until the group itself closes; and workers with WEIR_GIVES_UP decide

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a group counts how each of its messages ends, and wakes waiting threads when no message is
  * open. No further message begins after a cancel, nor after the first failure if the group asks for

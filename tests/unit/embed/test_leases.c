@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: threads of a program take a worker, use it alone and return it, also a worker of any pool
  * of a group; a lease that comes too late is returned; no worker is ever used by two, also while

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that must end may wait for something outside of the program, as the end of a
  * child process, without a thread: `leave` of all workers of a pool comes before any `close`, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a runtime has the requested threads and its timekeeper, coexists with others, reports only
  * through its callbacks, ends gracefully in the order of the outputs, and frees everything.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool that others use without an output closes after them: a pool that an option names,
  * and a pool that was only looked up. So all accepted messages find it open at the end. Shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: threads of the program work with any number of runtimes at once. A runtime ends and another
  * begins while threads that used it live on; threads come and go while a runtime lives. No message

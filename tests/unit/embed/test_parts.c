@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an embedding program makes, finds, changes, watches and ends pools, actors and sources by
  * their PIDs, and a wait for a change waits for that change.

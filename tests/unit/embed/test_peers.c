@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: cases of the test suites of Go's pools (docs/peers-tests.md) that no other test here shows:
  * tasks run in parallel, pools of tasks change in size while tasks run and wait, close while

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the status of a request that a thread no longer waits for says whether its work had begun:
  * after TIMEOUT and CANCELLED it never begins, after RUNNING it had begun. A cancel wakes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the options of a program have the same effect as `clamp`, `subscribe`, `fan_out`,
  * `open_timeout`, `min_ready`, `turn_warning` and `log.level` in a file. Shows promise E4.

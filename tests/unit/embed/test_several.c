@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a thread awaits the first, or all, of several references; each answer is fetched once, and
  * a request may wait for room.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a stop now ends workers after their present message; waiting messages are dead, requesters
  * get a status, and the ledger balances.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool whose workers have stopped lets nobody wait for nothing: not a thread that waits for
  * its workers, and not a taker of its group. A pool or a group that has no workers refuses.

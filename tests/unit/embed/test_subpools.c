@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: cases of pond's subpools (docs/peers-tests.md), as pools below a pool: each runs as many
  * tasks as it has workers, has a queue and figures of its own, is resized alone and ends alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a submitted function runs once, or is refused and never runs; its result comes back; a task
  * that is not wanted any more does not begin, and one that runs can see it; a program can wait

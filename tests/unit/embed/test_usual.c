@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an option of libweir that a program leaves at 0 has the default of the key in a file.
  *

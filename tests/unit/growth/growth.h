@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * growth.h - checks that the cost of something grows evenly with its size: by counted blocks of the
  * calling thread (unit/support/work.h) or bytes (unit/support/bytes.h), not by a clock.

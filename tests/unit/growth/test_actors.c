@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of making, linking, watching, stopping and ending a child does not depend on the
  * number of the others; the same holds for timers and requests that are set, removed, or forgotten

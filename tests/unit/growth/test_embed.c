@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of ending each of a program's actors, one by one or by a shutdown, alone or in a
  * chain, does not depend on their number; nor does the memory that a shutdown asks for. Shows

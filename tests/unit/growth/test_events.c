@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of subscribing to an event, of unsubscribing and of an end does not depend on the
  * number of other subscribers; nor does that cost, or that of owning an event and of its audience,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a take that is refused costs the same however many takers wait; so do a take and the return
  * of its worker, however many workers the pool has. Shows promise A20.

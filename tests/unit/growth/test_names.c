@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of taking, finding, showing and releasing a name does not depend on the number of
  * other names, nor on the number of names of the actor. Shows promise A20.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of a pool's end for each worker or nested pool does not depend on their number;
  * nor does the cost of members that leave while the pool stays. Shows promise A20.

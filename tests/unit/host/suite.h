@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * suite.h - runs one table of CUnit tests: the last part of every test program.
  */

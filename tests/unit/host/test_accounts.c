@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the log reports the messages that a source could not deliver: in the source's own line, and
  * in the host's. The first check after the last message reports the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the language finds behaviours through the loader: the same version for all of one round, a
  * newer one in the next, and a sentence when there is none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a `check` that crashes, ends the program or never returns is an error of the file, at the
  * position of its args, and never runs in the calling process; earlier ones are checked as usual.

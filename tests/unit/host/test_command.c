@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every command writes its answer to standard output, mistakes to standard error, and ends
  * with the code of sysexits.h.

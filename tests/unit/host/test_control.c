@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the control socket serves many clients at once, and none of them blocks it: slow, silent,
  * wrong and surplus clients each get a status, and the others are answered.

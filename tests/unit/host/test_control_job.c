@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: jobs go to the supervisor by kind and in order, and come back with the answer in the
  * requested form.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the socket exists with its mode, and never replaces another program's: a stale file is
  * replaced, a socket with a listener and other files are not.

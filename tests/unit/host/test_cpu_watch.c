@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: `threads: auto` follows the CPUs that the process may use while it runs: the quota of every
  * group above it, under cgroup v2, v1 and both; an unchanged number has no effect, and a dispatcher

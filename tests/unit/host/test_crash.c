@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a crash signal is logged in one line with the running worker, in the format of the log, and
  * then ends the process as it would without us.

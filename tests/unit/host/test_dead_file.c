@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the origin of a dead message is notified of the stored dead letter also when the thread of
  * the file could not enter the runtime at first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the payload of a dead letter is shown as people read it: with what the layout of a
  *         bundled plugin says, without a byte that controls a terminal, and of a bounded length.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a record of the file of dead letters is read as it was written; an incomplete record at the
  * end is cut off, and a damaged one in the middle is passed over. No payload and no text is taken

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: no owner can fill the file of dead letters: others find room, and each record ends in its
  * own stream.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: several changes in a row cause one action, after they rest; changes without rest cause an
  * action, too. Shows promise R9.

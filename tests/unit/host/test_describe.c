@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the description of a plugin has the content of its tables, in the units that YAML takes.
  * Method: rows of options, and a plugin built for the tests, described into memory.

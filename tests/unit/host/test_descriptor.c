@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plugin's tables are read by the plugin's strides, and a wrong one is refused with one
  * clear sentence.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a file that is no shared object for this machine is refused with what was found and what
  * was expected.

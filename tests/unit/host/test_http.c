@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a request is read the same whole or in pieces; requests that are too large, broken or
  * truncated are refused as such; paths and queries are unescaped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: signals, wake-ups, the beat and the deadline reach their callbacks, on the I/O thread; a
  * failed write is an error, and neither a signal nor a write to a file of ours. Shows promise H7.

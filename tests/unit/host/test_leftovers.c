@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a host removes the temporary directories that killed hosts left, and no others. Shows
  * promise H4.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: plugins are loaded from copies, the same content is the same generation, and every other
  * file is refused with a sentence that begins with its name. Shows promise B1, promise B2.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a log line is one line of logfmt or JSON for any content, and never longer than the limit.
  * Method: the pure function, with a fixed date, compared to the byte.

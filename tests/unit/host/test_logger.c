@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the log is written line by line, repeated lines are limited and counted, and a stuck reader
  * costs lines, which are counted, but no time. Shows promise H3.

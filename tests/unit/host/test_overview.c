@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the pages, as tables and as JSON, show replies and notices that came too late.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: names without a directory are looked up in the directories of the path, in order, and
  * nowhere else. Shows promise B3.

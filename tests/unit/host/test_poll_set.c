@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the program's poller reports a ready descriptor once to its watcher; refuses descriptors
  * that cannot be watched; forgets ended watches; and reports a descriptor that was closed.

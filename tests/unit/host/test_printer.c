@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: text of workers that standard output refuses is logged once, with the reason, and counted;
  * a reader that does not read blocks no thread, and gets all text in order later. Shows promise H7

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: copies are in a private directory that is removed afterwards, and a file that is no shared
  * object leaves nothing behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a plugin whose loading crashes, ends the program or never returns is refused with that
  * reason, in a separate process; content that was loaded before is not tried again. Shows promise

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the progress line shows progress, rate and remaining time, within its width.
  * Method: figures and times of the test's own, passed to the pure functions; the last lines of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a progress line never mixes with log lines and printed text, and text is written whole.
  * Method: a pseudo-terminal for standard error, a pipe for standard output.

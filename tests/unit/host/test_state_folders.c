@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: no file that keeps a state is made, read or replaced in a folder where another user than
  * root could replace it, nor when another user owns the file; and the reason names the folder.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an address in a loaded plugin is named by its function, also by one that the plugin hides,
  * and a stripped or damaged file names nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a trial holds everything for the calls of `check` in another process: the plugin's copy,
  * the behaviour, the values of its args; it counts each call, and its cost grows evenly with their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a path is safe only when no user but root and the own one could change the file that it
  * leads to. Shows promise T2.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a turn that takes too long is logged with its worker and its stack, and goes on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: `weir check` and a reload come to the same verdict, over all files of tests/config and over
  * thousands of mutants of them; no file crashes either; and no mutant costs more work than a large

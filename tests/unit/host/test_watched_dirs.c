@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every directory in which a change of a file would show is watched: that of the file, those
  * of the links on its path, and for a missing directory the nearest one above. Shows promise R9.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * workspace.h - a private directory for a test that needs files.
  *

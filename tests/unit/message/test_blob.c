@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a blob is shared, not copied, by all messages that have it, and freed with the last hold.
  *

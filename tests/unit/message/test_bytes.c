@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the payload that waits in a mailbox never exceeds its limit of bytes, with any number of
  * senders; a message that leaves gives its bytes back; one that can never fit gets its own status.

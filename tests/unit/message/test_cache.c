@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: message memory returns to the cache that it came from, in batches, is used again, and is
  * bounded; a message may outlive its cache; a size that is too large is not cached, one that

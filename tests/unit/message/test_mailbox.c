@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a mailbox admits exactly what its limit allows, keeps the order of each sender, refuses
  * after close and after its end, and wakes its owner exactly once for each time that it slept.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: messages never take more than the cap, on any threads; all of it can be used; none of it is
  * lost.

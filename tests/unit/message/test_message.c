@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a new message is clean, and a list of messages keeps its order and its count.
  *

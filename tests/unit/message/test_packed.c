@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a task that was packed is the same message when it is opened; a message with anything that
  * a packed task has no place for has no packed form; chunks are freed with their last task.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: what a message says about itself can be read in a signal handler, and memory that a plugin
  * has overwritten, unmapped or passed on neither faults nor makes the handler name another message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: blocks are the taker's alone, for as long as it has them, also after the end of their
  * slabs; and a set of slabs has no more memory than it needed at once.

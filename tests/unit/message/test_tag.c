@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a name has one tag, from any thread, and an invalid name has none.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an item of a vault is zeroed, aligned and found there, and a write past the end of other
  * memory faults instead of overwriting it.

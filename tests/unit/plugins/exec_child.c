@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "exec_child.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exec_child.h - a worker of exec.pipe in the test kit, whose child is a program of the shell.
  */

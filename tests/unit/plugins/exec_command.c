@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "exec_command.h"
 
 #include <errno.h>

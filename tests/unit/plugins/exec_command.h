@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exec_command.h - a worker of exec.run in the test kit.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "exec_wait.h"
 
 #include <poll.h>

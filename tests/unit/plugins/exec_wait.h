@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exec_wait.h - waits for what the children of a worker under test do.
  */

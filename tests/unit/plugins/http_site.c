@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "http_site.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http_site.h - an http.server in the kit, at a Unix socket in a folder of its own; its clients.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "silent_names.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * silent_names.h - a name server that says nothing, for tests of plugins that look names up.
  *

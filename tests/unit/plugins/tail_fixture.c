@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tail_fixture.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tail_fixture.h - files.tail in the test kit, and files that a test writes and renames.
  *

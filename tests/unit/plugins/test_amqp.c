@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the behaviours of amqp without a server: options are checked, a server that is not there
  *         or speaks something else is reported with its address, no secret is reported, and a

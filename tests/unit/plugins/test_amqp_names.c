@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   no step of connecting holds amqp up: a look-up is inside `timeout`, a worker that
  *         connects again takes its turns meanwhile, and its end waits for neither a name server

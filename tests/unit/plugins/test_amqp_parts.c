@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the parts of the plugin amqp that need no server: confirms end what they name, in order;
  *         an acknowledgement stands for settled pieces alone; headers travel and come back;

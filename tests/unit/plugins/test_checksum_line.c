@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a line of a list of MD5 sums is read as `md5sum -c` reads it, and other lines are refused.
  * Method: tables of lines; the expected results are those of GNU md5sum 9.1.

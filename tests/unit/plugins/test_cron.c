@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a line of crontab(5) gives the times that cron(8) would, in any zone, over changes of the
  *         offset; a line that is none is refused with a reason.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   exec.run waits for a command whose predecessor was brief, and watches any other one. The
  *         verdict, the output and the log are the same.

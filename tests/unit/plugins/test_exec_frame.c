@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the lines of frames are read as plugins/exec/frame.h says, and nothing else is a frame.
  * Method: lines that are right, lines that are wrong in one place each, and random bytes, whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a command of exec.run gets what its options say, and nothing else of the host. Shows
  *         promises B13 and B53.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   frames of JSON are read and written as plugins/exec/json_frame.h says, and nothing else
  *         is a frame. Shows promise B14.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   exec.pipe gives messages to a child that stays. Every frame of the child has its effect:
  *         a child that ends, that is too slow or that writes something else ends as a failure of

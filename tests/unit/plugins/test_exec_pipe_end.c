@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a child of exec.pipe that ends by its own choice, whose result is not wanted any more, or
  *         whose worker closes is no failure: it is replaced, or gone, and no message is lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   with `frames: json` exec.pipe and its child exchange objects of JSON: texts as they are,
  *         other bytes as base64, with the effect of the frames of bytes. A line that is no frame,

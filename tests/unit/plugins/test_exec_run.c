@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   exec.run runs a command for each message: the payload reaches it, its output and its exit
  *         code reach the host, and it leaves no process behind when its message is settled. Shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   file.append appends every message whole and in order, rotates by size and by time, and
  *         takes back what it could not write whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: files.lines sends every line of every matching file once, in order, within its credit, and
  * reports files that it could not read.

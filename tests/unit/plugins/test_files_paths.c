@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   mistakes in `paths` and `position` of files.lines and files.tail are found before a
  *         start, a glob without a match is in the log, and neither the files that `exclude` names

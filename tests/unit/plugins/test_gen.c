@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: gen.numbers sends each number once, for any credit and any refusals, and so does
  * gen.forever, without an end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   http.client sends what its options say, gives the answer to the output or the requester,
  *         and settles each end of a fetch with its verdict.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   http.server makes of each request what the RFCs say: a refused one gets a whole answer,
  *         reaches no pool, and ends its connection. Shows promise B16.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the access log of http.server has one line for each request, with what the client got,
  *         and nothing that a client sends forges one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a look-up of a name that is not answered is inside the time-outs of http.client: the
  *         message gets its verdict, other fetches of the worker go on, and its end waits for none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   the places of http.server are given up by what the sockets say, all that came is
  *         answered, and a source that leaves waits for no half request.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   http.server answers each end of a request with its status, hands a request over whole,
  *         cancels what nobody waits for, and answers before it ends.

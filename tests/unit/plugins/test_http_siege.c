@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   http.server under siege: who hangs up is noticed in every phase, at once; a request that
  *         lies in its socket is not closed by a deadline; an answer of any size reaches a client

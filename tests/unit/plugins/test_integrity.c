@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: integrity.md5 emits for each line whether the file is ok, changed, missing or unreadable,
  * once, at the right output; it rejects and reports other lines.

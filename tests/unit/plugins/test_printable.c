@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: for any name, a line of the report stays one line without control characters; and `printf
  * '%b'` gives the name back.

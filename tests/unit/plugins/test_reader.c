@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the reader finds the same lines for all sizes of its buffer and of the file.
  * Method: small capacities over files that a test writes; each step is compared, and a long line

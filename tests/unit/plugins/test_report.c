@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: report.results prints the requested lines, counts everything, prints one summary at the end
  * and sets exit status 1 when a file is not ok.

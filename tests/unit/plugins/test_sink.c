@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: sink.record writes every number that it handled exactly once, in whole lines, into a file
  * of the worker's own; sink.null takes any message.

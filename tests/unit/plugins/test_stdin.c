@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   stdin.lines sends every line of standard input once, whole, reads no more than there is
  *         room for, and leaves the text that it has read to the source that takes its place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   stdout.write writes every message whole and in order, waits for a slow reader without a
  *         thread, and asks the host to end, once, when the reader has left.

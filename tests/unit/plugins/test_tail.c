@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   files.tail sends each line of files that grow once, over rotation and truncation, and its
  *         position stays before the first line that is not settled. Shows promise B15.

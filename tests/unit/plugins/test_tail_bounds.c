@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   files.tail reads each byte of a line without an end once while it grows, returns from
  *         each call after a bounded amount of input, and lets no file hold up the others. Shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   files.tail with `paths` that match the copies of copytruncate, too, sends each line once,
  *         in whatever order it sees the copy and the truncation, and without a host in between.

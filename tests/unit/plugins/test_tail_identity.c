@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   files.tail knows a file of its position again by what was read of it, wherever it is and
  *         however its path is spelt; a file that cannot be reached has not changed. Shows promises

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a check of files that rest looks at none of them, and no change is missed: growth, new
  *         files, new folders, renames, removed and replaced links, and what inotify does not see.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   timer.cron sends a message at its times and at no others: with no drift, never two at a
  *         time unless it may, over jumps of the clock, without room, and over a reload.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/pool/lease_rig.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lease_rig.h - a pool that gives leases, and a pool of holders whose acts take, use and return.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * marks_sender.h - how the victim of marks_world.h is sent: by the test, which is an outside
  * thread, or by a worker.

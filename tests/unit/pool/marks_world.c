@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/pool/marks_sender.h"
 
 #include <stdlib.h>

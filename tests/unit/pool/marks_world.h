@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * marks_world.h - a pool of two workers, and one message, the victim, that is addressed in one of
  * the ways of MARKS. What becomes of it is told in one line.

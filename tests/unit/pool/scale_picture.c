@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/pool/scale_picture.h"
 
 #include <stdlib.h>

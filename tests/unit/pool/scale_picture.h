@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scale_picture.h - docs/guide/scaling.svg: what the law of an elastic pool does under the loads of
  * the simulation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/pool/scale_world.h"
 
 #include <stdlib.h>

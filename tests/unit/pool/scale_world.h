@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * scale_world.h - an elastic pool in a simulation: the law of core/pool/scale_law.h, a fake clock,
  * and workers and messages that are numbers.

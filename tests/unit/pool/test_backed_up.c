@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: messages that the pool has routed to a worker which takes no message now, though no
  * callback runs, go to members that are idle, at once or when they become idle. What was sent to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: with `route: broadcast` each member that has room gets a copy; a copy for a member without
  * room is refused and counted. test_copies.c tests copies at an output.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool that shrinks removes workers that do not serve first; a waiter for a member that
  * leaves is woken when its key has another owner; a worker with unfinished work stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool is full when its bytes are used up, whatever the number of messages; a message that
  * no worker can ever take is refused for good; a waiter for room gets through.

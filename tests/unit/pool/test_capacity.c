@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool takes exactly as many messages as its mailboxes and workers hold, and returns FULL
  * to its sender at once, through any nesting; the figures agree.

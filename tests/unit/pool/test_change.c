@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a change of a pool is prepared beside it, invisibly, and then takes effect as one step or
  * not at all; whatever happens in between, no message is lost and the number of workers reaches the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool that closes refuses new messages at once, finishes accepted ones, ends each worker
  * once, and releases its name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: parts of the contract of a resize that no other file here tests: new workers of the same
  * kind take up waiting messages; exactly the surplus leaves; any thread can read the figures at any

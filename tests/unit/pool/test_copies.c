@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the copy of a broadcast for a member without room follows the output's `when_full`: it
  * waits for that member alone, in order, or is dead, or is counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: through four levels of pools a sender gets FULL exactly when no eligible worker has room,
  * for the route of each level.

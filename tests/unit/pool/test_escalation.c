@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that fails too often in a pool that escalates is handled by the pools above:
  * opened again within their limits, then as their own `then` says, and at the top the program gets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: workers of an exclusive behaviour are replaced one after the other: the old ones end before
  * the new ones open; senders get FULL meanwhile; after an aborted change, workers like the old ones

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the figures and names of a pool are right: its workers, the limits of their mailboxes, and
  * the reasons of dead messages.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: figures of a group of lease pools stop nobody. While a reader waits for the lock of a pool
  * of the group, takers of the group go on, and so does the pool that holds that lock and looks at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a full pool refuses at the cost of a check or two, for any number of workers and any depth;
  * and its full mark never outlives the fullness.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that leaves begins nothing that another member may get: with `drain` only what
  * finds no room, with `reroute` nothing at all; what belongs to the worker stays with it.

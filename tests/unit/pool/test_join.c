@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: senders to the parent do not reach a nested pool before it joins, and reach it like any
  * other member afterwards; a parent that closes takes it along.

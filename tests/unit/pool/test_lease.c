@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a leased worker serves its holder alone, each lease ends in one way, and no message of a
  * lease that is over is handled: each row of the table of docs/decisions/158-leases.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the figures of leases say how long takers waited and leases lasted, what became of each
  * take, and which workers failed while a holder had them. Shows promise P38.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a taker of a group of pools gets a worker of any pool below it, waits at the group when
  * none is free, and never in one pool while another has a free worker: also when a pool of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: any history of takes from a group and from its pools, returns, failures, takers that give
  * up and changes of size has the outcome that a sequential model says: no member is held by two, no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: pause holds for a pool of a group as for any pool: no take, no growth, no waiting taker;
  * when it goes on it serves those that wait. A group whose pools are all paused is full.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a group of pools that scale themselves starts a worker for each taker that waits: as many
  * as there are takers and no more, while any pool of the group can grow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: any history of takes, returns, failures, takers that give up, time-outs and changes of size
  * has the outcome of a sequential model: the holder of each member, the waiting and refused takers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a holder is notified when its worker fails, the log names a holder that failed, and holders
  * that wait for each other are seen, and ended by the time-out of their leases.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message that was sent to the pool, and that a worker has when it is leased, is handled by
  * another worker, or by the same one when it is free: one of its stash, and one of a sender that

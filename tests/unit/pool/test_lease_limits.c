@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the limits of a pool that gives leases are those in force: a renewal after a reload has the
  * new time-out, a try does not wait, and takes have no bytes.

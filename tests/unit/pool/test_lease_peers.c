@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: cases of pooler's own suite (docs/pooler-cases.md) that no other test here shows: the
  * members at the start, growth when none is free and not before, and no member that leaves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a member whose lease is revoked because it has to leave opens again before anybody uses it,
  * also when the pool recalls it meanwhile.

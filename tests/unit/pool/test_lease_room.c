@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a leased worker that waits for room at an output comes back within the time-out of its
  * lease, in whatever way the lease ends; what it has emitted is sent if there is room by then.

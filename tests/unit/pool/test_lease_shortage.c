@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: when memory is out at any step of a take, the use of its lease, its return, or a take that
  * is given up, the taker is answered, and the member is free afterwards.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: after a return the worker is free within the time-out of its lease, whatever it has left to
  * do: what keeps it longer is cut off with its incarnation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: fields that different threads write, or that many threads read for each message, stand on
  * cache lines of their own: a thread that writes one group takes no line away from the users of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: messages to a pool itself go to its manager: the built-in one, or a behaviour.
  *

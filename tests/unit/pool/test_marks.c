@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message that was sent to one worker is never handled by another one, whatever becomes of
  * it; and whoever waits for the outcome of a message hears the truth exactly once. Shows promises

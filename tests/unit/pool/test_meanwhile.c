@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message that comes to the queue of a pool after its workers have left is refused,
  * although its sender found the pool open: no worker would handle it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a message or a taker does not depend on the worker that was woken for it. When that worker
  * leaves or fails before it comes to the queue, another one opens. Shows promise P43.

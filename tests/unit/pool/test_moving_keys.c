@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: while a pool with `route: hash` grows, or gets workers of another spec, the messages of one
  * key are handled one after the other, in the order of their sender.

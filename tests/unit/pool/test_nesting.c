@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool whose workers are replaced by nested pools, and back, keeps its identity: its PID,
  * its name, its counters. Senders see the one or the other, never neither; accepted messages are

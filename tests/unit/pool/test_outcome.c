@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a request for the outcome of a pool's change is answered once, when the opens have ended.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: former workers of a pool with a new behaviour emit to the former targets of their outputs
  * until they have ended; no message goes to another output of the same number, and none is lost.

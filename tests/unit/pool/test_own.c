@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: what a leased worker sends to itself is its own business and is handled during the lease:
  * by its calls, its timers, its threads and children. Events reach it after the return. What any

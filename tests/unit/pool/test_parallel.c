@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: workers of one pool run at the same time, a thread without work takes another's, and a
  * worker with a long queue does not keep its thread from others.

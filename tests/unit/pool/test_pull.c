@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: with `route: pull` members take from one bounded queue, each message once, as soon as one
  * is free.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: growth shares the backlog: no message waits in the mailbox of an old worker while a new one
  * has nothing to do; the order stays, and messages to one worker stay with that worker.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: what a pool has routed to a worker does not wait behind one slow message while another
  * worker of the pool is idle. What was sent to the worker itself stays, and every message is

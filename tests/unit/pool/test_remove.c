@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the mailbox of a removed worker is handled as the pool's remove mode says.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a removed worker that does not finish in time gives its backlog to the others; messages
  * without room are dead as removed, and kept ones are dead as kept; before that the pool waits for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool that is removed as a whole treats its mailboxes as its `remove` says: finishes them,
  * hands them to the pool above, or makes them dead at once; one that closes always finishes them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the search finds the same owner of a key as a walk over all members; members own equally
  * many keys; and when a member is added or removed only its keys move.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the workers of a pool that is restarted begin another incarnation in their places, and no
  * message is lost, dead or handled twice; a worker that keeps messages for too long continues

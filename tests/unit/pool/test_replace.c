@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that fails is replaced in its place, with its accepted messages; one that fails
  * too often, or cannot be opened, waits longer and longer while the others serve, and keeps its

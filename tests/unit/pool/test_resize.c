@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a resize is visible before it returns, refuses a number out of bounds, changes nothing when
  * nothing changes, and can be made from anywhere, also from inside a worker.

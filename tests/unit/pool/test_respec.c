@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: workers keep their incarnation when only live settings change; the settings of `open` stay
  * readable until `close`, or until `reconfigure` gives others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that exceeds its limit of failures does as `then` of its restart says.
  *

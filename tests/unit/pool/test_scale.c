@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an elastic pool carries out its law: it grows when messages wait, starts workers on demand,
  * lets unused workers leave, and stands still while a size that somebody has set is in force.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an elastic pool knows its idle workers: a worker that waits for a thread is none, and the
  * idle worker with the lowest number gets the next message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the law of an elastic pool follows its page (core/pool/scale_law.h): it grows by what
  * waits, shrinks by the unused workers, stays inside its bounds, and does not oscillate.

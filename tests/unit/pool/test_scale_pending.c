@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker that fails to open, that hangs in `open`, `close`, `taken` or `returned`, or that
  * was returned and has something left to do, does not hold up the growth of its pool beside it, by

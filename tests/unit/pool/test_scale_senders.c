@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: on demand each message for which a sender waits starts a worker, so that workers open side
  * by side: for threads, for a worker that waits with many messages, and for senders to the pool

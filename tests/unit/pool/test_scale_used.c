@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker of an elastic pool that waits for something has something to do, so it does not
  * leave: an answer, a lease that it holds, a timer that is due once, a delayed message, a kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool without memory returns the status and is unchanged, after any failed allocation;
  * later it grows. (Elsewhere a growth that fails midway leaves some workers, and reports none.) A

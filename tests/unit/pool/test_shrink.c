@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: removed workers finish their accepted messages, get no new ones, and can be called back; no
  * message is lost or handled twice.

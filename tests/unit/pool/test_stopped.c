@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a pool whose workers have all stopped refuses, and what waits in its queue is dead
  * `stopped`, by each route; so does a group whose pools have all stopped. A worker that opens again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: an unbuffered pool accepts a message only while a worker is idle and may take one more, by
  * every route; a message that waits for room is accepted when a worker becomes idle.

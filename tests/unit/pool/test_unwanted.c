@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a waiting message leaves soon after it is not wanted any more, and causes no growth. It
  * waits in the queue of a pool, in a mailbox behind a long callback, or for a retry. It is a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Goal:   weir.py reads messages and writes frames as plugins/exec/frame.h says, and turns what the
         handler does into a verdict.
 Method: `run` on pipes of the test instead of the descriptors 3 and 4; what it wrote is read back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/reload/fault.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fault.h - calls that fail on a test's demand: memory, files, plugins, processes, threads.
  *

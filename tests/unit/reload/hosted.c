@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/reload/hosted.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hosted.h - a whole host inside a test: configuration, runtime, supervisor, and a control socket
  * that listens and answers nobody. Without a progress line and signals. Its log is dropped.

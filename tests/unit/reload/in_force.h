@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * in_force.h - a host that runs a configuration file, and reloads other contents of that file.
  *

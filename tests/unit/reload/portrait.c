@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/reload/portrait.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * portrait.h - the state that a reload may change, as lines of text that can be compared.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a removed pool gets as much time to end as the slowest worker in it, at any depth, may
  * take. Pools that are nested in one pool close in the order in which they feed each other. Shows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the settings of a pool, a source, a dispatcher or the host are in force in the running
  * parts, from the start on, after a reload that changes them, and after one that takes the change

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each value of each key of a pool or a dispatcher that core has is in force from the start
  * on, after a reload that changes it, and after one that leaves the key out. Shows promise C12.

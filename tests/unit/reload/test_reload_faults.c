@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: any failure in a reload before the commit, at any step, leaves the host unchanged: the
  * reload is refused with a reason, leaves nothing behind, and messages are served. Shows promise

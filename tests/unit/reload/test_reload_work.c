@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the cost of a start, a reload and an end grows evenly with the file: four times as many
  * pools in one pool, at the top, or sources, cost four times the work, also when they are removed.

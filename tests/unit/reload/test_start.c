@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a start that fails, at any step, gives the reason and leaves nothing behind; it names
  * missing threads as such. Shows promise H8.

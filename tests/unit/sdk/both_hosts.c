@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "both_hosts.h"
 #include "pool/ending.h"
 

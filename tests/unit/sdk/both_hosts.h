@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * both_hosts.h - runs a scene of host calls twice, in the test kit and on core, and compares.
  *

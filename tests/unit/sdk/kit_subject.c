@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kit_subject.h"
 
 static int run(struct weir_self *self, void *state, const struct weir_message *message)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kit_subject.h - a plugin that does what a test says, right or wrong: it runs the function in the
  * message.

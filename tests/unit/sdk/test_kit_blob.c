@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit has blobs, and finds those that are released too often or never.
  * Method: a behaviour that forwards its blob, or makes one, and releases it a given number of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit records the children that a behaviour spawns and stops, and ends them with the
  * incarnation.

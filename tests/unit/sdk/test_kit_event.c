@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit has events: owners, subscribers, audiences, published messages.
  * Method: a behaviour that owns an event in `open`, subscribes to another, and publishes each

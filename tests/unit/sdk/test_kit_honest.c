@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit reports what a host would not forgive, or would hide: a state without size, a
  * leaked message with its line (promise B60); and two kits have one tag for one name (B61).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit inspects a behaviour, and lets a test answer its inspects of others.
  * Method: a behaviour with three items that inspects another actor for each message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a behaviour that takes leases, and one whose workers are leased, can be tested in the kit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit reports a plugin that leaves a thread, a key of thread-local data or a signal
  * handler behind, and no other plugin.

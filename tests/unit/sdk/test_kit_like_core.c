@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: host calls have the same results in the test kit as in core (promise B12). Results that a
  * test sets are left out: room, memory, replies, the figures of pools.

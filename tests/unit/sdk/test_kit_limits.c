@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit has the limits of core (promise B12): the outbox, tags, sizes, times.
  * Method: one behaviour goes past each limit, in the kit and on core (both_hosts.h). Outputs lead

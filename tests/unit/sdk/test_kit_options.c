@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit makes settings from a text as the host does: the same values, and the same
  * mistakes in the same words at the same places. Shows promise B8.

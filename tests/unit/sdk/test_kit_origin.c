@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit shows the messages with a behaviour as origin, and delivers the outcome of
  * each once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit delivers the outcome of a manager's resizes, as a pool does.
  * Method: a behaviour that grows its pool by each number, and requests the outcome; each has other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit stands in for a plugin's own threads: calls of a port are recorded, a port
  * closes with its incarnation, and one that is not given back is a problem.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit keeps the position that a source leaves, gives it to another source, and
  * refuses it where the host would.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit has the stash, chains that fit in part only, and the remaining time of a
  * requester.

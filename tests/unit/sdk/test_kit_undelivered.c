@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: in the test kit, too, a delayed message without room is reported to the behaviour: by
  * `undelivered`, or, with an origin, by `settled`.

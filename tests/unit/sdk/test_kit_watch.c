@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit has watched descriptors: it refuses those that the host refuses, reports
  * readiness once, on its own or on the test's demand, and finds a descriptor that is closed while

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: `weir new plugin` makes a whole folder or none, and gives the reason.
  * Method: command_main with streams in memory, in a folder of the test's own; templates that lack a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a file in which a host keeps a state is not opened to append to it, through links neither.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the place of weir/settling.h never passes a message that is not settled, in whatever order
  * the messages end; the file has the old place or the new one.

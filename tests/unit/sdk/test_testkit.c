@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the test kit shows the calls of a plugin, moves time, and finds each mistake that no plugin
  * may make.

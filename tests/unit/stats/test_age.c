@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: the age of the first message in a queue is never overestimated, and underestimated by at
  * most the time between two checks or a third of itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: every dead letter is counted by its reason, and the last ones are kept, oldest first, with
  * their payload, within the bounds of count and bytes.

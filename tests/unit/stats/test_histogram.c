@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: each duration is counted in the first bucket whose bound it does not exceed, and a
  * percentile is never below the true one, nor above the next bound.

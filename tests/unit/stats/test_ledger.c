@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal: a reading of a ledger is exact at one instant, also while its owner works.
  *

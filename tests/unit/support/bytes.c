@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/bytes.h"
 
 #include <stdatomic.h>

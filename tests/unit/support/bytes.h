@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bytes.h - counts the bytes that a program asks for, in all threads.
  *

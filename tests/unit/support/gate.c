@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/gate.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gate.h - a gate that holds threads inside a handler until a test lets them go on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * job.h - an order to a worker of probe.h to send another order, whose origin the worker is.
  */

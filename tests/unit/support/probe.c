@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/probe.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * probe.h - a behaviour whose workers do what each message says, and note it.
  *

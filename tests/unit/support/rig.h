@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rig.h - a runtime under test: one dispatcher, a clock that stands still until the test moves it.
  *

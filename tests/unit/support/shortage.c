@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/shortage.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shortage.h - allocations that fail when a test says so.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/steps.h"
 
 #include <stdarg.h>

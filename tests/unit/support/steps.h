@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * steps.h - counts the work of the calling thread: allocations and formatted texts. It bounds the
  * cost of an input without a clock, which would measure the machine.

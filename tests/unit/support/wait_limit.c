@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/wait_limit.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wait_limit.h - the time-out of a test's waits.
  *

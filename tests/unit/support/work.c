@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/support/work.h"
 
 static _Thread_local uint64_t blocks;

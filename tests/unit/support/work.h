@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * work.h - counts the work of the code under test by the basic blocks that the calling thread runs,
  * which include loops and comparisons that steps.h does not see. The same on every machine.

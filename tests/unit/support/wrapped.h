@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wrapped.h - the functions of the C library that allocate, as the linker names them with --wrap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/wire/http1_outcome.h"
 
 #include <stdio.h>

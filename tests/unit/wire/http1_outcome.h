@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unit/wire/http1_outcome.h - reads a request as a server does, and writes down what it is.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/wire/http1_plain.h"
 
 #include <arpa/inet.h>

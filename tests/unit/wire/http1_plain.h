@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unit/wire/http1_plain.h - a second reader of requests, by regular expressions: slow and simple.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * http1_rows.c - prints http1_table.c, for a test in another language: a line for each row, with
  * the section, then the outcome and the request in hexadecimal digits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unit/wire/http1_table.h"
 
 #define X10 "xxxxxxxxxx"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unit/wire/http1_table.h - requests of HTTP/1.1, and what a server makes of them by the RFCs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Goal:   requests are read as RFC 9110 and RFC 9112 say, and what these refuse is refused; the way
  *         in which the bytes are cut changes nothing.

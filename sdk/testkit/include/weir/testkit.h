@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/testkit.h - runs one behaviour of a plugin on the thread of a test, and records its calls.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // CAF 0.17, which Debian packages: event-based actors with unbounded mailboxes; a pool is CAF's
 // actor_pool, by turns.
 #include <atomic>

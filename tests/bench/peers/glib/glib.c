@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * GLib: GAsyncQueue between threads (pingpong, request, count, contend), and GThreadPool with as
  * many threads as CPUs (pools, latency, hog, overload). Neither has a limit; where the row drops

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libuv's pool of threads: one loop keeps as many requests on their way as the row's mailboxes take
  * together; UV_THREADPOOL_SIZE is the number of CPUs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How long a cache line takes from CPU 0 to CPU 1, one way: the median of some short bursts, in
  * nanoseconds. Virtual CPUs move: a figure of two threads means little without it.

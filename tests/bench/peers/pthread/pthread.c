@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a user writes by hand: threads, and queues of a mutex and two condition variables, which
  * take as many messages as the mailboxes of the row together.

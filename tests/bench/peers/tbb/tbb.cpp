@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // oneTBB: a task for each message, in task_groups of one arena. Nothing has a limit.
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>

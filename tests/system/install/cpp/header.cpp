@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Every inline function of the SDK is C++, too, from C++11 on.
 #include <weir/plugin.h>
 

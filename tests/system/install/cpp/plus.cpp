@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // plus - adds numbers up and prints the sum at the end: state with a constructor, options.
 #include <cstring>
 #include <new>

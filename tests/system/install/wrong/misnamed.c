@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Its name differs from that of its file: `weir check --plugin` must report that at the end of the
  * build. */
 #include <weir/plugin.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls a function that no library has: the linker must report that, not a host later. */
 #include <weir/plugin.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/host.h - what a behaviour may ask of its host.
  *

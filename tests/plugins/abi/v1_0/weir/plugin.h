@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * weir/plugin.h - what a plugin provides. The one header that its author includes.
  *
