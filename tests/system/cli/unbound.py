@@ -74,9 +74,9 @@ def file_of(use, args, outputs, source="{use: stdin.lines, to: work}"):
 
 
 def lost(result):
-    return re.findall(r"weir.yaml:4:3: pools.work: warning: the output \"(\w+)\" is not bound: what "
-                      r"[\w.]+ emits there is lost; write `outputs: \{\1: POOL\}`, or `outputs: "
-                      r"\{\1: none\}` if it is not wanted\n", result.stderr)
+    return re.findall(r"weir.yaml:4:3: pools.work: warning: the output \"(\w+)\" is not bound: "
+                      r"what [\w.]+ emits there is lost; write `outputs: \{\1: POOL\}`, or "
+                      r"`outputs: \{\1: none\}` if it is not wanted\n", result.stderr)
 
 
 def test_table_has_every_output():

@@ -33,7 +33,8 @@ def test_warning_is_logged_once():
         answer = host.run("reload")
         check("is lost" in answer.stdout + answer.stderr, f"the answer: {answer}")
         check(warnings(host) == 2, f"a reload with a change: {warnings(host)}")
-        host.write(LOSING.replace("SIZE", "2").replace('["true"]}', '["true"]}, outputs: {out: none}'))
+        host.write(LOSING.replace("SIZE", "2")
+                   .replace('["true"]}', '["true"]}, outputs: {out: none}'))
         check(host.run("reload").returncode == 0, "a reload to `none`")
         check(warnings(host) == 2, f"a reload to `none`: {warnings(host)}")
 
