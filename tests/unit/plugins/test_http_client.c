@@ -56,6 +56,15 @@ static int accept_one(struct weir_kit *kit)
     return client;
 }
 
+/* Closes the connections that nobody has accepted; on a busy machine there may be none yet. */
+static void drop_clients(void)
+{
+    int client;
+
+    while ((client = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+        (void)close(client);
+}
+
 /* Reads a request into `asked` until `end` is in it. */
 static void read_until(struct weir_kit *kit, int client, const char *end)
 {
@@ -295,13 +304,11 @@ static void test_server_that_is_not_there(void)
 static void test_server_that_is_too_slow(void)
 {
     struct weir_kit *kit = open_with("timeout: 50ms\nretry: [error]");
-    int client;
 
     hand_over(kit, "x");
-    client = accept_one(kit);
     settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Timeout was reached");
-    (void)close(client);
+    drop_clients();
     finish(kit);
 }
 
