@@ -18,6 +18,8 @@ shown_in_readme() {
     python3 - "$source/README.md" "$source/$1" <<'END'
 import sys
 readme, file = (open(path, encoding="utf-8").read() for path in sys.argv[1:])
+licence, _, rest = file.partition("\n")  # a reader of the README needs no such line
+file = rest if "SPDX-License-Identifier" in licence else file
 sys.exit("```\n" not in readme or file not in readme)
 END
 }

@@ -86,6 +86,7 @@ cat >>"$file" <<END
       use: sink.record
       args: {path: $work/none/shard}
   managed: {use: sink.null, size: 1, manager: unruly.open}
+x-reached: [record, shards]
 END
 said='failed to open: an argument is not valid: record: No such file or directory'
 expect "workers that do not open" \

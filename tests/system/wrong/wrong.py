@@ -257,6 +257,7 @@ version: 1
 host: {{plugins: ["{self.plugins}"], log: {{format: json}},
   turn_warning: 3s}}
 dispatchers: {{default: {{threads: 4}}, blocking: {{threads: 4}}}}
+x-reached: [bad]
 sources: {{lines: {{use: unruly.lines, args: {{path: "{self.fifo}"}}, to: talk,
   dispatcher: blocking}}}}
 pools:
