@@ -216,7 +216,7 @@ int backlog_pass(struct actor *actor, backlog_giving *give)
         return WEIR_EUNSUPPORTED;
     front = front_take_all(actor);
     pass_held(actor, &front, give, &refusal);
-    front_prepend_all(actor, &front);
+    front_return_all(actor, &front);
     if (backlog_retries(actor) > 0) {
         pass_held(actor, &actor->ext->retries.queue, give, &refusal);
         actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
@@ -267,7 +267,7 @@ struct message *backlog_take_own(struct actor *actor)
     struct message_queue front = front_take_all(actor);
     struct message *message = take_own_of(&front);
 
-    front_prepend_all(actor, &front);
+    front_return_all(actor, &front);
     if (message) {
         settle_unhold(actor);
         return message;

@@ -151,6 +151,17 @@ bool external_requests_begin(struct external_requests *requests, uint64_t refere
     return request != NULL;
 }
 
+void external_requests_put_back(struct external_requests *requests, uint64_t reference)
+{
+    struct external_request *request;
+
+    lock_acquire(&requests->lock);
+    request = find_wanted_locked(requests, reference);
+    if (request)
+        request->begun = false;
+    lock_release(&requests->lock);
+}
+
 bool external_requests_is_wanted(struct external_requests *requests, uint64_t reference)
 {
     bool wanted;

@@ -83,6 +83,9 @@ int external_requests_give_up_locked(struct external_requests *requests,
  * giving up exclude each other. */
 bool external_requests_begin(struct external_requests *requests, uint64_t reference);
 
+/* What has begun was put back: until it begins again, giving up does not find it running. */
+void external_requests_put_back(struct external_requests *requests, uint64_t reference);
+
 /* False: the request is over. */
 bool external_requests_is_wanted(struct external_requests *requests, uint64_t reference);
 

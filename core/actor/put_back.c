@@ -4,6 +4,7 @@
 #include "actor/front.h"
 #include "actor/kept.h"
 #include "actor/misuse.h"
+#include "actor/request.h"
 #include "actor/settle.h"
 
 /* Reports a misuse. In `close`, what was kept is settled already. */
@@ -31,6 +32,8 @@ int put_back(struct actor *actor, struct message *message)
     else
         (void)message_list_remove(&actor->kept, message);
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+    if (message->public.kind == WEIR_REQUEST)
+        request_put_back(actor, message);
     settle_hold(actor);
     front_put_back(actor, ext, message);
     return 0;

@@ -246,11 +246,23 @@ __attribute__((noinline)) static int begin_outside(struct actor *actor,
     return status;
 }
 
+/* A thread waits for the result. A TAKE is no work of the user: without a lease it has never begun.
+ */
+static bool is_awaited_outside(const struct message *request)
+{
+    return request->public.from == 0 &&
+           !(request->public.reserved & (MESSAGE_TAKE | MESSAGE_ANSWERED));
+}
+
+void request_put_back(struct actor *actor, const struct message *request)
+{
+    if (is_awaited_outside(request))
+        external_requests_put_back(actor->runtime->external_requests, request->reference);
+}
+
 int request_begin(struct actor *actor, const struct message *request)
 {
-    /* A TAKE is no work of the user: without a lease it has never begun. */
-    if (request->public.from == 0 &&
-        !(request->public.reserved & (MESSAGE_TAKE | MESSAGE_ANSWERED)))
+    if (is_awaited_outside(request))
         return begin_outside(actor, request);
     return request_why_given_up(actor->runtime, actor->executor, request);
 }

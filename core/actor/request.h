@@ -54,6 +54,9 @@ void request_drop_all(struct actor *actor);
  * WEIR_ECANCELLED. After 0 a thread that gives it up gets WEIR_ERUNNING. Owner's turn. */
 int request_begin(struct actor *actor, const struct message *request);
 
+/* What request_begin began was put back. Owner's turn. */
+void request_put_back(struct actor *actor, const struct message *request);
+
 /* The status of a request that was given up: WEIR_ETIMEOUT, WEIR_ECANCELLED. 0: it was not. Any
  * thread. */
 int request_why_given_up(struct runtime *runtime, struct executor *executor,

@@ -28,6 +28,14 @@ static int refuse(struct weir_self *self, const struct weir_message *message, in
     return WEIR_REJECT;
 }
 
+/* False: the function has put the message back, and is called again with it. */
+static bool is_in_hand(struct weir_self *self, const struct weir_message *message)
+{
+    const struct message *current = actor_of_self(self)->current;
+
+    return current && &current->public == message;
+}
+
 /* The host calls below are calls of the plugin: they enter the host one by one. */
 int host_task(struct weir_self *self, const struct weir_message *message)
 {
@@ -40,6 +48,8 @@ int host_task(struct weir_self *self, const struct weir_message *message)
         return WEIR_REJECT;
     }
     result = call->function(&task, call->argument);
+    if (!is_in_hand(self, message))
+        return WEIR_DONE;
     if (message->kind == WEIR_REQUEST && reply(self, message, result) == WEIR_ENOMEM)
         weir_reason(self, "no memory for the result");
     return result == 0 ? WEIR_DONE : refuse(self, message, result);

@@ -44,12 +44,14 @@ uint64_t figures_age_of_place_locked(struct place *place)
     return place->age ? age_read(place->age, admitted, taken, now_ns) : 0;
 }
 
-/* A lower bound of the age of the oldest message in hand, from the numbers of messages that have
- * begun and of those that are in hand no more. A retry makes the second number smaller: the message
- * that begins again is in hand since now. */
+/* A lower bound of the age of the oldest message in hand, from the numbers of beginnings and of
+ * those that are over. A message that is given again begins once more. The second beginnings are
+ * read last: one too many makes the age too small. */
 static uint64_t age_in_hand_locked(struct place *place, const struct ledger_reading *reading)
 {
-    uint64_t begun = reading->accepted - reading->queued;
+    /* Relaxed: a figure for people. */
+    uint64_t begun = reading->accepted - reading->queued +
+                     atomic_load_explicit(&place->actor->ledger.resumed, memory_order_relaxed);
 
     if (!place->hand_age && reading->in_hand > 0)
         place->hand_age = calloc(1, sizeof *place->hand_age);

@@ -56,12 +56,12 @@ static bool is_stopped(const struct place *place)
     return actor_state(place->actor) == ACTOR_STOPPED;
 }
 
-static uint32_t signal_places_locked(struct pool *pool, const struct call *call,
-                                     struct executor *executor)
+static uint32_t signal_list_locked(struct list *places, const struct call *call,
+                                   struct executor *executor)
 {
     uint32_t count = 0;
 
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+    for (struct list *node = places->next; node != places; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);
 
         if (!is_meant(place, call->index) || !call->fits(place))
@@ -71,6 +71,19 @@ static uint32_t signal_places_locked(struct pool *pool, const struct call *call,
         (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                            SIGNAL_RESTART);
         count++;
+    }
+    return count;
+}
+
+/* One that was asked may have begun to leave since: the request does not stay with it. */
+static uint32_t signal_places_locked(struct pool *pool, const struct call *call,
+                                     struct executor *executor)
+{
+    uint32_t count = signal_list_locked(&pool->places, call, executor);
+
+    if (call->renewal == RENEWAL_NONE) {
+        count += signal_list_locked(&pool->leavers, call, executor);
+        count += signal_list_locked(&pool->closers, call, executor);
     }
     return count;
 }
@@ -109,10 +122,9 @@ void renewal_order(struct pool *pool, bool stopped_only, uint64_t pause_ms,
                       executor);
 }
 
-void renewal_count(struct pool *pool, uint32_t index, struct renewal_counts *sum)
+static void count_list_locked(struct list *places, uint32_t index, struct renewal_counts *sum)
 {
-    lock_acquire(&pool->lock);
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
+    for (struct list *node = places->next; node != places; node = node->next) {
         const struct place *place = LIST_ENTRY(node, struct place, link);
         enum renewal renewal = renewal_of(place);
 
@@ -122,6 +134,12 @@ void renewal_count(struct pool *pool, uint32_t index, struct renewal_counts *sum
         sum->begun += renewal == RENEWAL_ORDERED || renewal == RENEWAL_BEGUN;
         sum->failed += renewal == RENEWAL_FAILED;
     }
+}
+
+void renewal_count(struct pool *pool, uint32_t index, struct renewal_counts *sum)
+{
+    lock_acquire(&pool->lock);
+    count_list_locked(&pool->places, index, sum);
     for (uint32_t i = 0; i < pool->child_count && index == RENEWAL_ALL; i++)
         renewal_count(pool->children[i], index, sum);
     lock_release(&pool->lock);

@@ -8,6 +8,9 @@
 #include "base/plural.h"
 #include "base/text.h"
 
+/* For workers whose removal has no time-out, so that the answer comes. */
+#define UNLIMITED_WAIT_MS 30000u
+
 /* The restart of one pool and the pools in it, or of one worker. */
 struct restarting {
     struct assembly *assembly;
@@ -29,14 +32,16 @@ static bool is_below(const char *path, const char *above)
 static void find_timeouts(struct restarting *restarting, const char *path)
 {
     const struct settings *settings = restarting->assembly->shared->settings;
+    uint64_t keep_ms;
 
     for (uint32_t i = 0; i < settings->pool_count; i++) {
         const struct settings_pool *pool = &settings->pools[i];
 
         if (pool->nested || !is_below(pool->path, path))
             continue;
-        if (pool->core.remove.timeout_ms > restarting->keep_timeout_ms)
-            restarting->keep_timeout_ms = pool->core.remove.timeout_ms;
+        keep_ms = pool->core.remove.timeout_ms ? pool->core.remove.timeout_ms : UNLIMITED_WAIT_MS;
+        if (keep_ms > restarting->keep_timeout_ms)
+            restarting->keep_timeout_ms = keep_ms;
         if (pool->core.open_timeout_ms > restarting->open_timeout_ms)
             restarting->open_timeout_ms = pool->core.open_timeout_ms;
     }
@@ -111,6 +116,8 @@ static int kill_process(const struct restarting *restarting, struct pool_restart
 {
     int status = renewal_kill(restarting->pool, restarting->index);
 
+    if (status == WEIR_EUNKNOWN && find_worker(restarting, out) != 0)
+        return status; /* it has begun to leave since */
     if (status != 0)
         (void)snprintf(out->why, sizeof out->why,
                        "%s#%" PRIu32 " has no process that could be killed: without --now it is "
@@ -175,6 +182,10 @@ static int restart(struct restarting *restarting, bool now, struct executor *exe
     if (status != 0)
         return status;
     asked = renewal_ask(restarting->pool, restarting->index, executor);
+    if (asked == 0 && restarting->index != RENEWAL_ALL)
+        status = find_worker(restarting, out); /* it may have begun to leave since */
+    if (status != 0)
+        return status;
     runtime_pause(executor);
     wait_for(restarting, have_begun, restarting->keep_timeout_ms);
     runtime_resume(executor);

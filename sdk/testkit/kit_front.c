@@ -3,26 +3,19 @@
 
 #include "kit_turn.h"
 
-void kit_front_add(struct weir_kit *kit, struct kit_message *message)
+struct kit_message **kit_front_insert(struct kit_message **link, struct kit_message *message)
 {
-    struct kit_message **link = kit->row ? &kit->row->behind : &kit->front;
-
     message->owner = KIT_READY;
     message->behind = *link;
     *link = message;
-    kit->row = message;
-}
-
-void kit_front_end_row(struct weir_kit *kit)
-{
-    kit->row = NULL;
+    return &message->behind;
 }
 
 static struct kit_message *take(struct weir_kit *kit)
 {
     struct kit_message *first = kit->front;
 
-    kit_front_end_row(kit);
+    kit->row = NULL;
     if (first)
         kit->front = first->behind;
     return first;
@@ -44,14 +37,18 @@ static bool is_had(const struct weir_kit *kit, const struct weir_message *messag
 int kit_front_put_back(struct weir_self *self, struct weir_message *message)
 {
     struct weir_kit *kit = kit_of(self);
+    struct kit_message *back = (struct kit_message *)(void *)message;
 
+    if (kit->is_closing) /* in a host what was kept is dead by now */
+        return WEIR_EINVALID;
     if (!is_had(kit, message)) {
         kit_problem(kit, "a message was put back that the worker does not have");
         return WEIR_EINVALID;
     }
     if (message->lane != WEIR_NORMAL)
         return WEIR_EINVALID;
-    kit_front_add(kit, (struct kit_message *)(void *)message);
+    (void)kit_front_insert(kit->row ? &kit->row->behind : &kit->front, back);
+    kit->row = back;
     kit->put_back_count++;
     return 0;
 }
@@ -67,7 +64,7 @@ size_t weir_kit_handle_unstashed(struct weir_kit *kit)
     struct kit_message *message;
     size_t count = 0;
 
-    for (message = kit->front; message; message = message->behind)
+    for (message = kit->is_open ? kit->front : NULL; message; message = message->behind)
         count++;
     for (size_t i = 0; i < count && (message = take(kit)); i++) {
         message->owner = KIT_IN_HAND;

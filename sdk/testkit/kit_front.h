@@ -11,8 +11,7 @@
 /* The host call weir_put_back. */
 int kit_front_put_back(struct weir_self *self, struct weir_message *message);
 
-/* Adds the message at the end of the row. */
-void kit_front_add(struct weir_kit *kit, struct kit_message *message);
-void kit_front_end_row(struct weir_kit *kit);
+/* Inserts the message at this place of the front. Returns the place behind it. */
+struct kit_message **kit_front_insert(struct kit_message **link, struct kit_message *message);
 
 #endif

@@ -29,6 +29,14 @@ static void reply(struct weir_self *self, const struct weir_message *request, in
         weir_message_free(self, message);
 }
 
+/* False: the function has put the message back. */
+static bool is_in_hand(const struct weir_message *message)
+{
+    const struct kit_message *in_hand = (const struct kit_message *)(const void *)message;
+
+    return in_hand->owner == KIT_IN_HAND && !in_hand->stashed && !in_hand->forwarded;
+}
+
 int kit_task_run(struct weir_self *self, const struct weir_message *message)
 {
     const struct weir_task_call *call = message->data;
@@ -41,6 +49,8 @@ int kit_task_run(struct weir_self *self, const struct weir_message *message)
         return WEIR_REJECT;
     }
     result = call->function(&task, call->argument);
+    if (!is_in_hand(message))
+        return WEIR_DONE;
     if (message->kind == WEIR_REQUEST)
         reply(self, message, result);
     return result == 0 ? WEIR_DONE : WEIR_REJECT;

@@ -46,15 +46,13 @@ int kit_stash_put(struct weir_self *self, struct weir_message *message)
 uint32_t kit_stash_give(struct weir_self *self, uint32_t count)
 {
     struct weir_kit *kit = kit_of(self);
-    struct kit_message *message;
+    struct kit_message *message, **link = &kit->front;
     uint32_t given = 0;
 
-    kit_front_end_row(kit);
     while (given < count && (message = oldest(kit, KIT_STASHED))) {
-        kit_front_add(kit, message);
+        link = kit_front_insert(link, message);
         given++;
     }
-    kit_front_end_row(kit);
     return given;
 }
 

@@ -20,6 +20,7 @@ PIPE = """{use: exec.pipe, size: 2, args: {shell: true,
 FILE = f"""
 sources:
   numbers: {{use: gen.numbers, args: {{count: 2}}, to: busy}}
+  number: {{use: gen.numbers, args: {{count: 1}}, to: held}}
   endless: {{use: gen.forever, to: r_pull}}
 pools:
   {"".join(f"r_{route}: {{use: sink.null, size: 4, route: {route}}}" + chr(10) + "  "
@@ -29,7 +30,8 @@ pools:
   none: {{use: sink.null, size: {{min: 0, max: 1}}}}
   rests: {{use: sink.null, size: 2}}
   peers: {PIPE}
-  busy: {{use: exec.run, size: 2, redeliver: 1, remove: {{timeout: 300ms}},
+  busy: {{use: exec.run, size: 2, redeliver: 1, args: {{command: [sleep, "1000"]}}}}
+  held: {{use: exec.run, size: 1, remove: {{timeout: 300ms}},
          args: {{command: [sleep, "1000"]}}}}
 """
 HELD = "0 workers restarted; 1 was not restarted: it had messages in hand for too long\n"
@@ -42,7 +44,7 @@ ROWS = (
     ("elastic#0", (), 0, "elastic#0: 1 worker restarted\n"),
     ("rests#1", (), 0, "rests#1: 1 worker restarted\n"),  # paused
     ("peers#0", (), 0, "peers#0: 1 worker restarted\n"),
-    ("busy#0", (), 65, f"busy#0: {HELD}"),
+    ("held#0", (), 65, f"held#0: {HELD}"),
     ("r_pull#4", (), 66, "error: r_pull has 4 workers, #0 to #3, and no #4\n"),
     ("nest/right#1", (), 66, "error: nest/right has 1 worker, #0 to #0, and no #1\n"),
     ("none#0", (), 66, "error: none has no workers\n"),
@@ -73,7 +75,7 @@ def ready(host, pool):
 
 def test_each_row(host):
     host.run("pause", "rests")
-    ready(host, "busy")
+    ready(host, "held")
     before = ready(host, "peers")
     for worker, options, code, words in ROWS:
         answer = host.run("restart", worker, *options)

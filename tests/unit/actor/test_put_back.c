@@ -6,6 +6,9 @@
  * Method: one worker on one thread keeps a window of messages, and loses it at the times of its
  * timers; the clock stands still until the test moves it.
  */
+#include <string.h>
+
+#include "face/messages.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -176,6 +179,7 @@ static void lose_one_of_two(struct weir_self *self, void *state, void *context)
     (void)state;
     CU_ASSERT_EQUAL(weir_set_demand(self, 0), 0);
     CU_ASSERT_EQUAL(weir_put_back(self, f->kept[f->wanted - f->count]), 0);
+    CU_ASSERT_EQUAL(weir_unstash(self, 9), 0); /* none: the row goes on */
     f->count--;
 }
 
@@ -187,6 +191,11 @@ static void go_on(struct weir_self *self, void *state, void *context)
     f->wanted = 0;
     probe_note(f->probe, STATUS);
     CU_ASSERT_EQUAL(weir_set_demand(self, WINDOW), 0);
+}
+
+static bool are_two_held(void *context)
+{
+    return rig_ledger(context).held == 2;
 }
 
 /* promise V6: also of calls in several callbacks; and they are held, not in hand. */
@@ -201,11 +210,9 @@ static void test_calls_of_several_callbacks_keep_their_order(void)
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, ARMED, 1));
     rig_advance(&f.rig, LOSS_MS);
     rig_advance(&f.rig, LOSS_MS);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, are_two_held, f.pool));
     send(&f, 3, 3);
-    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    do
-        reading = rig_ledger(f.pool);
-    while (reading.held < 2);
+    reading = rig_ledger(f.pool);
     CU_ASSERT_EQUAL(reading.in_hand, 0);
     CU_ASSERT_EQUAL(reading.queued, 1);
     rig_advance(&f.rig, LOSS_MS);
@@ -317,6 +324,47 @@ static void test_only_what_the_worker_has_of_the_normal_lane_goes_back(void)
     CU_ASSERT_EQUAL(f.ledger.done, 2); /* the third began again */
 }
 
+/* --- requests --------------------------------------------------------------------------------- */
+
+static void lose_and_want_none(struct weir_self *self, void *state, void *context)
+{
+    struct fixture *f = context;
+
+    (void)state;
+    CU_ASSERT_EQUAL(weir_set_demand(self, 0), 0);
+    put_back_from(self, f, 0);
+    probe_note(f->probe, STATUS);
+}
+
+/* promise V6: a thread that gives up its request hears that it is not running. */
+static void test_request_that_was_put_back_has_not_begun(void)
+{
+    const struct order order = { .id = 1 };
+    struct fixture f = { .losses = { lose_and_want_none, go_on } };
+    struct weir_message *message;
+    uint64_t event;
+
+    begin(&f, 1);
+    f.wanted = 1;
+    message = runtime_message_new(f.rig.runtime, NULL, sizeof order);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    memcpy(message->data, &order, sizeof order);
+    CU_ASSERT_EQUAL(
+        runtime_request(f.rig.runtime,
+                        &(struct request_options){ .to = f.pool->pid, .timeout_ms = 1000000 },
+                        message, &event),
+        0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, ARMED, 1));
+    rig_advance(&f.rig, LOSS_MS);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, STATUS, 1));
+    CU_ASSERT_EQUAL(runtime_cancel(f.rig.runtime, event), 0);
+    rig_advance(&f.rig, LOSS_MS);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    expect_begun(&f, "1");
+    finish(&f);
+    CU_ASSERT_EQUAL(f.ledger.dead, 1);
+}
+
 /* --- another worker --------------------------------------------------------------------------- */
 
 /* promise V6: while its worker waits in its back-off, another one gets them, in order. */
@@ -347,6 +395,7 @@ int main(void)
         { "several callbacks", test_calls_of_several_callbacks_keep_their_order },
         { "in hand", test_message_in_hand_goes_back_before_each_end },
         { "wrong", test_only_what_the_worker_has_of_the_normal_lane_goes_back },
+        { "request", test_request_that_was_put_back_has_not_begun },
         { "sibling", test_sibling_gets_them_in_order },
         CU_TEST_INFO_NULL,
     };

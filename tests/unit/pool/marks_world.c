@@ -77,9 +77,11 @@ int marks_victim(struct weir_self *self, struct probe *probe, const struct weir_
 int marks_task(struct weir_task *task, void *argument)
 {
     struct world *w = argument;
+    bool goes_back = w->setup.first == FIRST_PUT_BACK && !atomic_load(&w->accepts);
     int verdict = handle_at(task->self, w, task->message);
 
-    return verdict == WEIR_DONE ? 0 : 1;
+    /* The result of a call that has put its message back does not count. */
+    return goes_back || verdict != WEIR_DONE ? 1 : 0;
 }
 
 static int handle_task(struct weir_self *self, struct probe *probe,
@@ -334,7 +336,7 @@ bool world_heard(struct world *w)
     struct weir_group_ended ended = { .size = sizeof ended };
 
     if (w->tasks && group_wait(w->tasks, FOR_LONG_MS, &ended) == 0)
-        world_hear(w, ended.failed || ended.cancelled ? "dead" : "done");
+        world_hear(w, ended.failed || ended.cancelled || ended.first_error ? "dead" : "done");
     return rig_wait(&w->rig, has_heard, w);
 }
 

@@ -175,6 +175,45 @@ static void test_shorter_struct_is_not_written_past(void)
     finish(&f);
 }
 
+static uint64_t read_hand_ms(struct fixture *f)
+{
+    struct weir_member members[2];
+
+    CU_ASSERT_EQUAL(pool_members(f->pool, members, sizeof members[0], 2), 2);
+    return members[0].hand_ms > members[1].hand_ms ? members[0].hand_ms : members[1].hand_ms;
+}
+
+static int wait_and_put_back(struct weir_self *self, struct probe *probe,
+                             const struct weir_message *message)
+{
+    struct order *order = message->data;
+
+    (void)gate_pass(&probe->gate);
+    if (order->argument++ == 0)
+        CU_ASSERT_EQUAL(weir_put_back(self, message), 0);
+    return WEIR_DONE;
+}
+
+/* A message that begins again is as young as its second beginning. */
+static void test_age_in_hand_begins_again(void)
+{
+    struct fixture f;
+
+    begin(&f);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = wait_and_put_back }), 0);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 1));
+    CU_ASSERT_EQUAL(read_hand_ms(&f), 0);
+    rig_advance(&f.rig, 5000);
+    CU_ASSERT_EQUAL(read_hand_ms(&f), 5000);
+    gate_admit(&f.probe->gate, 1);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, 2));
+    CU_ASSERT_EQUAL(read_hand_ms(&f), 0);
+    rig_advance(&f.rig, 3000);
+    CU_ASSERT_EQUAL(read_hand_ms(&f), 3000);
+    gate_open(&f.probe->gate);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -182,6 +221,7 @@ int main(void)
         { "sum", test_a_pool_of_pools_sums_the_dead_and_has_no_limit },
         { "names", test_behaviour_and_limit_are_reported },
         { "oldest", test_the_oldest_that_waits_is_reported },
+        { "age in hand", test_age_in_hand_begins_again },
         { "shorter", test_shorter_struct_is_not_written_past },
         CU_TEST_INFO_NULL,
     };

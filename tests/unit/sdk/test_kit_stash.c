@@ -49,8 +49,30 @@ static int handle(struct weir_self *self, void *state_, const struct weir_messag
     return weir_stash(self, message) == 0 ? WEIR_DONE : WEIR_REJECT;
 }
 
+struct keeper {
+    const struct weir_message *kept;
+};
+
+static int keep(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    ((struct keeper *)state)->kept = message;
+    return WEIR_KEEP;
+}
+
+/* In a host it is dead by then. */
+static void put_back_late(struct weir_self *self, void *state, int reason)
+{
+    (void)reason;
+    CU_ASSERT_EQUAL(weir_put_back(self, ((struct keeper *)state)->kept), WEIR_EINVALID);
+}
+
 static const struct weir_behaviour behaviours[] = {
     { .name = "waits", .state_size = sizeof(struct state), .handle = handle },
+    { .name = "keeps",
+      .state_size = sizeof(struct keeper),
+      .handle = keep,
+      .close = put_back_late },
     { 0 },
 };
 
@@ -144,6 +166,15 @@ static void test_handler_learns_that_it_is_not_wanted(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
+static void test_nothing_is_put_back_in_close(void)
+{
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "keeps");
+
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open(kit, NULL), 0);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "a", 1), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 1); /* it was kept and never settled */
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -153,6 +184,7 @@ int main(void)
         { "chain", test_chain_is_taken_as_far_as_there_is_room },
         { "time left", test_time_left_is_as_set },
         { "wanted", test_handler_learns_that_it_is_not_wanted },
+        { "put back in close", test_nothing_is_put_back_in_close },
         CU_TEST_INFO_NULL,
     };
 
