@@ -10,6 +10,7 @@ Method: reads all pages of HTML, Markdown and plain text below the folders of ex
     links.py FOLDER...    or    links.py --tree TREE
 """
 import gzip
+import os
 import re
 import shutil
 import sys
@@ -51,8 +52,9 @@ def read_page(path):
 
 
 def is_there(target):
-    # A script that another package holds is a link to an absolute path.
-    return target.exists() or (target.is_symlink() and target.readlink().is_absolute())
+    # A script that another package holds is a symbolic link out of the folder of documents.
+    return target.exists() or (target.is_symlink() and "/share/doc/" not in
+                               os.path.normpath(target.parent / target.readlink()))
 
 
 def mistakes_of(folder):
