@@ -167,7 +167,7 @@ static void test_lines_keep_to_a_page(void)
     check_fold(word);
     word[100] = ' ';
     check_fold(word);
-    for (size_t i = 0; i + 1 < sizeof word; i += 2)
+    for (size_t i = 0; i + 2 < sizeof word; i += 2)
         memcpy(word + i, "ö", 2);
     check_fold(word);
 }
