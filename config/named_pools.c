@@ -25,7 +25,7 @@ struct place {
 static int check_name(struct checking *checking, const char *name, const struct mark *mark,
                       const char *path)
 {
-    uint32_t pool;
+    uint32_t pool = 0;
     int status = path ? outputs_find(checking, name, mark, path, checking->report, &pool)
                       : WEIR_ENOMEM;
 
