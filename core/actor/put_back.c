@@ -17,10 +17,10 @@ static int refuse(struct actor *actor)
 
 int put_back(struct actor *actor, struct message *message)
 {
-    bool is_current = message == actor->current && message;
+    bool is_current = message == actor->current;
     struct actor_ext *ext;
 
-    if (!is_current && !kept_has(actor, message))
+    if (!message || (!is_current && !kept_has(actor, message)))
         return refuse(actor);
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
         return WEIR_EINVALID;

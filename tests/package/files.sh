@@ -45,6 +45,7 @@ lintian --allow-root --display-info --fail-on error,warning,info \
     fail "lintian (see above)"
 echo "package: lintian is content"
 
+rm -rf "$folder/extracted" # of a run that failed
 mkdir "$folder/extracted"
 for package in "$folder"/*.deb; do
     dpkg-deb --extract "$package" "$folder/extracted/$(basename "$package" .deb)"
