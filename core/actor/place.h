@@ -202,7 +202,7 @@ static inline void place_shut(struct place *place, uint64_t now_ns)
 static inline void place_name_process(struct place *place, int32_t process)
 {
     /* Sequentially consistent: a thread that kills it reads the name again after it has got a
-     * descriptor of the process (process_kill). The owner reaps it after this store only. */
+     * descriptor of the process (renewal_kill). The owner reaps it after this store only. */
     atomic_store(&place->process, process);
 }
 

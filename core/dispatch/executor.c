@@ -515,8 +515,7 @@ static inline struct schedulable *next_to_run(struct executor *executor)
     return taken ? taken : find_next(executor);
 }
 
-/* True when the calling thread may leave: its index is still too high. It takes no work after
- * this. */
+/* True when the calling thread may leave: its index is too high. It takes no work after this. */
 static bool let_go(struct dispatcher *dispatcher, struct executor *executor)
 {
     bool goes;

@@ -295,7 +295,7 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
 
     (void)context;
     enter(self, server);
-    run(server); /* what came while the host had no time came before the deadlines */
+    run(server); /* the sockets first: their bytes are older than the deadlines */
     places_expire(server);
     connection_sweep(server);
     weir_progress(self, "requests", server->figures.received, 0);

@@ -107,7 +107,7 @@ static void settle(struct trial *trial)
     } while (trial->answered != before);
 }
 
-/* --- what came ------------------------------------------------------------------------------- */
+/* --- what arrived ----------------------------------------------------------------------------- */
 
 static void expect_messages(struct trial *trial, const struct model *model)
 {

@@ -202,8 +202,7 @@ def room_of(path):
 def check_lines(source):
     if not source.text.endswith("\n"):
         yield len(source.lines), "the last line has no end"
-    # The line of the licence does not count.
-    if len(source.lines) - 2 > FILE_LINES_MAX:
+    if len(source.lines) - 1 > FILE_LINES_MAX:
         yield FILE_LINES_MAX, f"more than {FILE_LINES_MAX} lines: a concept is missing"
     for number, line in enumerate(source.lines, 1):
         if len(line) > WIDTH_MAX:

@@ -2,7 +2,6 @@
 /*
  * Goal: an embedding program makes, finds, changes, watches and ends pools, actors and sources by
  * their PIDs, and a wait for a change waits for that change.
- *
  * Method: workers at a gate; opens that fail; figures compared with the handlers' counts.
  */
 #include <pthread.h>
