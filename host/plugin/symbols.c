@@ -70,22 +70,24 @@ struct file {
     size_t size;
 };
 
-/* `count` items of `size` bytes at `offset`; NULL: they are not in the file. */
-static const void *part(const struct file *file, size_t offset, size_t size, size_t count)
+/* `count` items of `size` bytes at `offset`, a multiple of `alignment`; NULL: they are not there. */
+static const void *part(const struct file *file, size_t offset, size_t alignment, size_t size,
+                        size_t count)
 {
-    return offset <= file->size && count <= (file->size - offset) / size ? file->bytes + offset
-                                                                         : NULL;
+    return offset % alignment == 0 && offset <= file->size && count <= (file->size - offset) / size
+               ? file->bytes + offset
+               : NULL;
 }
 
 /* The section with all symbols; NULL: there is none. */
 static const ElfW(Shdr) * find_table(const struct file *file, const ElfW(Shdr) * *out_strings)
 {
-    const ElfW(Ehdr) *header = part(file, 0, sizeof *header, 1);
+    const ElfW(Ehdr) *header = part(file, 0, 1, sizeof *header, 1);
     const ElfW(Shdr) * sections;
 
     if (!header || header->e_shentsize != sizeof *sections)
         return NULL;
-    sections = part(file, header->e_shoff, sizeof *sections, header->e_shnum);
+    sections = part(file, header->e_shoff, _Alignof(ElfW(Shdr)), sizeof *sections, header->e_shnum);
     for (size_t i = 0; sections && i < header->e_shnum; i++) {
         if (sections[i].sh_type != SHT_SYMTAB || sections[i].sh_link >= header->e_shnum)
             continue;
@@ -114,8 +116,10 @@ static struct object *read_object(const struct file *file, const void *base)
 {
     const ElfW(Shdr) * strings, *table = find_table(file, &strings);
     size_t count = table ? table->sh_size / sizeof(ElfW(Sym)) : 0;
-    const ElfW(Sym) *symbols = table ? part(file, table->sh_offset, sizeof *symbols, count) : NULL;
-    const char *names = table ? part(file, strings->sh_offset, 1, strings->sh_size) : NULL;
+    const ElfW(Sym) *symbols = table ? part(file, table->sh_offset, _Alignof(ElfW(Sym)),
+                                            sizeof *symbols, count)
+                                     : NULL;
+    const char *names = table ? part(file, strings->sh_offset, 1, 1, strings->sh_size) : NULL;
     struct object *object = symbols && names ? calloc(1, sizeof *object) : NULL;
 
     if (!object)

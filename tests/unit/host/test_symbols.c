@@ -119,8 +119,7 @@ static void test_damaged_file_does_no_harm(void)
         char before = bytes[at];
 
         bytes[at] = (char)0xff;
-        if (at % 3 == 0 || at < sizeof(Elf64_Ehdr))
-            read_damaged(&stage, path, bytes, size);
+        read_damaged(&stage, path, bytes, size);
         bytes[at] = before;
     }
     workspace_finish(&workspace);

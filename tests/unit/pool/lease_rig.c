@@ -338,6 +338,21 @@ bool queued(struct fixture *f, uint64_t count)
     return rig_wait(&f->rig, are_queued, &wish);
 }
 
+static bool have_come(void *context)
+{
+    const struct wish *wish = context;
+    struct ledger_reading ledger = rig_ledger(wish->f->pool);
+
+    return ledger.queued + ledger.moved == wish->count;
+}
+
+bool came(struct fixture *f, uint64_t count)
+{
+    struct wish wish = { f, NULL, count };
+
+    return rig_wait(&f->rig, have_come, &wish);
+}
+
 static bool are_busy(void *context)
 {
     const struct wish *wish = context;

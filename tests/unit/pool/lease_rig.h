@@ -87,6 +87,8 @@ int result(struct fixture *f, uint32_t slot, probe_act *what);
 bool takes(struct fixture *f, uint32_t slot);
 bool counts(struct fixture *f, _Atomic uint32_t *counter, uint32_t count);
 bool queued(struct fixture *f, uint64_t count);
+/* Takes that wait in the queue or have left it without a lease. */
+bool came(struct fixture *f, uint64_t count);
 /* So many members are leased, and all others are open and free. */
 bool busy(struct fixture *f, uint64_t count);
 

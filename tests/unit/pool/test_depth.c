@@ -66,7 +66,8 @@ static void finish(struct fixture *f, uint64_t accepted)
     gate_open(&f->probe->gate);
     CU_ASSERT_TRUE(rig_drained(&f->rig, f->pools[0]));
     ledger = rig_ledger(f->pools[0]);
-    CU_ASSERT_EQUAL(ledger.accepted, accepted);
+    /* While the thread waits, idle workers may get the messages of busy ones. */
+    CU_ASSERT_EQUAL(ledger.accepted - ledger.moved, accepted);
     CU_ASSERT_EQUAL(ledger.done, accepted);
     rig_close(&f->rig, f->pools[0]);
     for (uint32_t i = POOLS; i-- > 0;)

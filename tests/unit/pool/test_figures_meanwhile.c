@@ -73,7 +73,7 @@ static void finish(struct fixture *f)
     struct executor *executor;
 
     CU_ASSERT_TRUE(rig_end(&f->rig, f->group, &ledger));
-    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead);
+    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead + ledger.moved);
     executor = runtime_enter(f->rig.runtime);
     pool_destroy(f->member, executor);
     runtime_leave(executor);

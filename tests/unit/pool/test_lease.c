@@ -147,10 +147,11 @@ static void test_taker_that_gave_up_is_never_served(void)
     CU_ASSERT_EQUAL(result(&f, 1, give_up), 0);
     CU_ASSERT_TRUE(answered(&f, 1, WEIR_ECANCELLED));
     act_of(&f, 2, take, 2 + 10 * SLOTS);
-    CU_ASSERT_TRUE(queued(&f, 2));
+    CU_ASSERT_TRUE(came(&f, 2));
     rig_advance(&f.rig, 10);
     CU_ASSERT_TRUE(answered(&f, 2, WEIR_ETIMEOUT));
     act(&f, 3, take); /* has their room */
+    CU_ASSERT_TRUE(came(&f, 3));
     CU_ASSERT_TRUE(queued(&f, 1));
     CU_ASSERT_EQUAL(rig_ledger(f.pool).moved, 2);
     CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);

@@ -115,7 +115,7 @@ static void test_take_that_is_not_served_is_no_dead_letter(void)
     rig_advance(&f.rig, 10);                    /* too late */
     CU_ASSERT_TRUE(answered(&f, 2, WEIR_ETIMEOUT));
     act(&f, 3, take);
-    CU_ASSERT_TRUE(queued(&f, 3));
+    CU_ASSERT_TRUE(came(&f, 3));
     act(&f, 3, probe_fail); /* ended */
     CU_ASSERT_TRUE(counts(&f, &f.user->closed, 1));
     CU_ASSERT_EQUAL(result(&f, 0, return_done), 0);

@@ -59,7 +59,7 @@ static void finish(struct fixture *f, uint64_t done)
     CU_ASSERT_EQUAL(f->pool->pid, f->pid);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
     CU_ASSERT_EQUAL(ledger.done, done);
-    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead);
+    CU_ASSERT_EQUAL(ledger.accepted, ledger.done + ledger.dead + ledger.moved);
     if (f->child)
         destroy_child(f);
     CU_ASSERT_EQUAL(atomic_load(&f->workers->opened), atomic_load(&f->workers->closed));
