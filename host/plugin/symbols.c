@@ -70,7 +70,8 @@ struct file {
     size_t size;
 };
 
-/* `count` items of `size` bytes at `offset`, a multiple of `alignment`; NULL: they are not there. */
+/* `count` items of `size` bytes at `offset`, a multiple of `alignment`; NULL: they are not in the
+ * file. */
 static const void *part(const struct file *file, size_t offset, size_t alignment, size_t size,
                         size_t count)
 {
