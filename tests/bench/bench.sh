@@ -39,6 +39,14 @@ bench_exec() {
         fail "a job has not run (see above)"
 }
 
+bench_users() {
+    (need parallel) || say "without parallel its rows are absent"
+    cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_exec weir_plugin_files \
+        weir_plugin_stdout || fail "building failed (see above)"
+    python3 tests/bench/users.py build/bench/bin/weir build/bench/plugins "$@" ||
+        fail "a row is wrong (see above)"
+}
+
 bench_positions() {
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_files weir_plugin_sink \
         weir_test_plugins || fail "building failed (see above)"
@@ -97,7 +105,7 @@ do_bench() {
     need "${test_packages[@]}"
     configure bench
     case ${1:-} in
-    reload | tasks | pulling | exec | positions | threads | leases | amqp | http)
+    reload | tasks | pulling | exec | users | positions | threads | leases | amqp | http)
         "bench_$1" "${@:2}"
         return
         ;;
