@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/lifecycle.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
 #include "dispatch/watchdog.h"
 #include "face/turns.h"
 #include "message/peek.h"
+#include "pool/pool.h"
 
 struct long_turns {
     struct runtime *runtime;                             /* const */
@@ -53,9 +55,12 @@ static bool look_at(struct long_turns *turns, uint32_t index, const char *unwatc
         (unwatched && strcmp(out->name, unwatched) == 0))
         return false;
     out->dispatcher = dispatcher;
-    out->number = index;
-    out->thread = watchdog_check(watchdog, dispatcher, now_ns, limit_ns, &out->watched_ns);
-    return out->thread != IDLE_NOBODY;
+    out->at.dispatcher = index;
+    out->at.thread = watchdog_check(watchdog, dispatcher, now_ns, limit_ns, &out->watched_ns);
+    if (out->at.thread == IDLE_NOBODY)
+        return false;
+    out->at.turns = watchdog->sights[out->at.thread].turns;
+    return true;
 }
 
 bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t now_ns,
@@ -73,10 +78,22 @@ bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t n
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value)
 {
-    if (dispatcher_try_signal(turn->dispatcher, turn->thread, number, value))
+    if (dispatcher_try_signal(turn->dispatcher, turn->at.thread, number, value))
         return true;
-    turns->watchdogs[turn->number]->sights[turn->thread].reported = false;
+    turns->watchdogs[turn->at.dispatcher]->sights[turn->at.thread].reported = false;
     return false;
+}
+
+/* On the actor's own thread, inside the callback. */
+static const char *callback_name(const struct actor *actor)
+{
+    if (actor->flags & ACTOR_CLOSING)
+        return "close";
+    if (actor_state(actor) == ACTOR_STARTING)
+        return "open";
+    return atomic_load_explicit(&actor->busy, memory_order_relaxed) == ACTOR_HANDLES
+               ? "handle"
+               : "a callback without a message";
 }
 
 bool executor_read_turn(const struct executor *executor, struct turn_note *out)
@@ -89,11 +106,71 @@ bool executor_read_turn(const struct executor *executor, struct turn_note *out)
     *out = (struct turn_note){
         .path = place_path(actor),
         .plugin = actor->spec->plugin,
+        .callback = callback_name(actor),
         .tag = message && message->public.tag ? message->public.tag->name : NULL,
         .generation = actor->spec->generation,
         .worker = actor->place ? actor->place->index : 0,
     };
     return true;
+}
+
+/* --- the turn of a worker -------------------------------------------------------------------- */
+
+/* The thread adds to its turns before and after each of them, and names the actor within. So an
+ * actor that is named between two equal counts runs in that turn. */
+static bool runs_in(const struct executor *executor, const struct actor *actor, uint64_t *out_turns)
+{
+    /* Acquire pairs with the release of run_turn; the second read comes after that of `current`. */
+    uint64_t turns = atomic_load_explicit(&executor->turns, memory_order_acquire);
+
+    *out_turns = turns;
+    return atomic_load_explicit(&executor->current, memory_order_acquire) == actor &&
+           atomic_load_explicit(&executor->turns, memory_order_relaxed) == turns;
+}
+
+static bool find_turn(const struct actor *actor, struct turn_at *out)
+{
+    struct runtime *runtime = actor->runtime;
+    uint32_t dispatchers = atomic_load_explicit(&runtime->dispatcher_count, memory_order_acquire);
+
+    for (out->dispatcher = 0; out->dispatcher < dispatchers; out->dispatcher++) {
+        struct dispatcher *dispatcher = runtime->dispatchers[out->dispatcher];
+        uint32_t threads = dispatcher_slot_count(dispatcher);
+
+        for (out->thread = 0; out->thread < threads; out->thread++)
+            if (runs_in(dispatcher_executor(dispatcher, out->thread), actor, &out->turns))
+                return true;
+    }
+    return false;
+}
+
+static const struct actor *find_locked(const struct list *places, uint32_t index)
+{
+    for (const struct list *node = places->next; node != places; node = node->next) {
+        const struct place *place = LIST_ENTRY(node, struct place, link);
+
+        if (place->index == index)
+            return place->actor;
+    }
+    return NULL;
+}
+
+bool pool_find_turn(struct pool *pool, uint32_t index, struct turn_at *out)
+{
+    const struct list *lists[] = { &pool->places, &pool->leavers, &pool->closers };
+    struct turn_at at = { 0 };
+    bool found = false;
+
+    lock_acquire(&pool->lock);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !found; i++) {
+        const struct actor *actor = find_locked(lists[i], index);
+
+        found = actor && find_turn(actor, &at);
+    }
+    lock_release(&pool->lock);
+    if (found)
+        *out = at;
+    return found;
 }
 
 /* --- callbacks ------------------------------------------------------------------------------ */

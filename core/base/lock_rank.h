@@ -59,6 +59,7 @@
     X(LEVELS,       "the levels of libweir's log") /* the last of core's */ \
     X(CONTROL,      "the control socket") \
     X(CONTROL_JOBS, "the control jobs") \
+    X(SLOW_TURNS,   "the turns that take long") \
     X(POLL_SET,     "the host's poller") \
     X(FILE_WATCH,   "the watch of a file") \
     X(DEAD_FILE,    "the file of dead letters") \

@@ -13,13 +13,20 @@
 #include "face/runtime.h"
 
 struct long_turns;
+struct pool;
+
+/* One turn of one thread: no two turns have the same values. */
+struct turn_at {
+    uint32_t dispatcher; /* its number */
+    uint32_t thread;
+    uint64_t turns; /* of the thread, up to this one */
+};
 
 /* A turn that was found. */
 struct long_turn {
     struct dispatcher *dispatcher;
     char name[DISPATCHER_NAME_MAX]; /* of the dispatcher */
-    uint32_t number;                /* of the dispatcher */
-    uint32_t thread;
+    struct turn_at at;
     uint64_t watched_ns; /* observed duration; too short by up to the time between two checks */
 };
 
@@ -40,6 +47,10 @@ bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t n
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value);
 
+/* The turn in which worker number `index` of a pool is inside a callback now; it may be a leaving
+ * worker. False: it is in none. Any thread. */
+bool pool_find_turn(struct pool *pool, uint32_t index, struct turn_at *out);
+
 /*
  * The state of a behaviour whose `state_size` is 0: Linux maps nothing there (vm.mmap_min_addr), so
  * each use of it is a fault at one of these addresses, which a crash handler recognises.
@@ -51,7 +62,8 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
 struct turn_note {
     const char *path;
     const char *plugin;
-    const char *tag; /* of the message in hand; NULL: none */
+    const char *callback; /* such as `handle`; static */
+    const char *tag;      /* of the message in hand; NULL: none */
     uint32_t generation;
     uint32_t worker;
 };

@@ -16,6 +16,7 @@
 
 /* Where the lines go: JSON when `json` is set, else the stream. */
 struct listing {
+    struct turn_watch *watch; /* may be NULL */
     struct json *json;
     FILE *stream;
     struct holders holders;
@@ -25,6 +26,7 @@ struct listing {
 
 /* The members of one pool, and the open leases, sorted by member. */
 struct listed {
+    struct pool *pool;
     const char *path;
     struct weir_member *members;
     struct pool_lease *leases;
@@ -91,6 +93,7 @@ static void write_member(const struct listing *listing, const struct listed *lis
                          const struct weir_member *member)
 {
     const struct pool_lease *lease = lease_of(listed, member);
+    struct slow_turn turn;
 
     json_begin_object(listing->json, NULL);
     json_text(listing->json, "pool", listed->path);
@@ -107,6 +110,8 @@ static void write_member(const struct listing *listing, const struct listed *lis
     write_process(listing, member);
     if (lease)
         write_lease(listing, lease);
+    if (turn_watch_find(listing->watch, listed->pool, member->index, &turn))
+        slow_turn_write(&turn, listing->json);
     json_end(listing->json);
 }
 
@@ -132,6 +137,18 @@ static void print_lease(const struct listing *listing, const struct pool_lease *
     holders_name(&listing->holders, lease->holder, holder);
     columns_age(lease->age_ms, age, sizeof age);
     fprintf(listing->stream, "    leased to %s for %s\n", holder, age);
+}
+
+/* A worker in a callback that takes long. */
+static void print_stuck(const struct listing *listing, const struct listed *listed, uint32_t index)
+{
+    struct slow_turn turn;
+    char text[SLOW_TURN_TEXT];
+
+    if (!turn_watch_find(listing->watch, listed->pool, index, &turn))
+        return;
+    slow_turn_describe(&turn, text, sizeof text);
+    fprintf(listing->stream, "    %s\n", text);
 }
 
 /* `pool#3`; a long pool is cut in its middle, and the number stays. */
@@ -163,6 +180,7 @@ static void print_member(const struct listing *listing, const struct listed *lis
     print_process(listing, member);
     if (lease)
         print_lease(listing, lease);
+    print_stuck(listing, listed, member->index);
 }
 
 /* A line with the takers that wait for a worker of the pool. */
@@ -215,7 +233,7 @@ static void read_pool(struct pool *pool, struct listed *out)
 {
     uint32_t max = pool_members(pool, NULL, sizeof(struct weir_member), 0);
 
-    *out = (struct listed){ .path = pool_path(pool) };
+    *out = (struct listed){ .pool = pool, .path = pool_path(pool) };
     out->members = calloc((size_t)max + 1, sizeof *out->members);
     out->leases = calloc((size_t)max + 1, sizeof *out->leases);
     if (out->members)
@@ -312,7 +330,8 @@ static void list_all_locked(const struct overview *overview, const struct member
                             bool for_people, FILE *stream)
 {
     struct json json = { 0 };
-    struct listing listing = { .json = for_people ? NULL : &json,
+    struct listing listing = { .watch = overview->supervisor->turn_watch,
+                               .json = for_people ? NULL : &json,
                                .from = part->from,
                                .left = MEMBER_LIST_MAX };
 

@@ -202,6 +202,8 @@ static void write_json(const struct control_job *job, const struct outcome *outc
 static void write_restart_text(const struct control_job *job,
                                const struct pool_restart_result *result, FILE *stream)
 {
+    char text[SLOW_TURN_TEXT];
+
     fprintf(stream, "%s: %u %s restarted", job->file, result->restarted,
             plural(result->restarted, "worker", "workers"));
     if (result->busy)
@@ -214,6 +216,10 @@ static void write_restart_text(const struct control_job *job,
         fprintf(stream, "; %u %s still opening", result->opening,
                 plural(result->opening, "is", "are"));
     fputc('\n', stream);
+    if (result->is_stuck) {
+        slow_turn_describe(&result->stuck, text, sizeof text);
+        fprintf(stream, "%s is %s\n", job->file, text);
+    }
 }
 
 static void write_restart_json(const struct control_job *job,
@@ -228,6 +234,8 @@ static void write_restart_json(const struct control_job *job,
     json_unsigned(&json, "busy", result->busy);
     json_unsigned(&json, "failed", result->failed);
     json_unsigned(&json, "opening", result->opening);
+    if (result->is_stuck)
+        slow_turn_write(&result->stuck, &json);
     json_end(&json);
     json_finish(&json);
 }

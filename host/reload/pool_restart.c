@@ -14,6 +14,7 @@
 /* The restart of one pool and the pools in it, or of one worker. */
 struct restarting {
     struct assembly *assembly;
+    struct turn_watch *watch; /* may be NULL */
     struct pool *pool;
     char path[SETTINGS_PATH_MAX + 1]; /* of the pool */
     uint32_t index;                   /* RENEWAL_ALL, or of the worker */
@@ -112,6 +113,26 @@ static int find_worker(const struct restarting *restarting, struct pool_restart_
     return worker.is_member ? 0 : refuse_number(restarting, &worker, out);
 }
 
+/* Nothing takes a thread out of a callback: see decision 419. */
+static void say_why_not_now(const struct restarting *restarting, struct pool_restart_result *out)
+{
+    struct slow_turn turn;
+    char text[SLOW_TURN_TEXT];
+
+    if (!turn_watch_find(restarting->watch, restarting->pool, restarting->index, &turn)) {
+        (void)snprintf(out->why, sizeof out->why,
+                       "%s#%" PRIu32 " has no process that could be killed: without --now it is "
+                       "restarted after its message in hand",
+                       restarting->path, restarting->index);
+        return;
+    }
+    slow_turn_describe(&turn, text, sizeof text);
+    (void)snprintf(out->why, sizeof out->why,
+                   "%s#%" PRIu32 " has no process that could be killed, and no thread is taken out "
+                   "of a callback: it is %s",
+                   restarting->path, restarting->index, text);
+}
+
 static int kill_process(const struct restarting *restarting, struct pool_restart_result *out)
 {
     int status = renewal_kill(restarting->pool, restarting->index);
@@ -119,10 +140,7 @@ static int kill_process(const struct restarting *restarting, struct pool_restart
     if (status == WEIR_EUNKNOWN && find_worker(restarting, out) != 0)
         return status; /* it has begun to leave since */
     if (status != 0)
-        (void)snprintf(out->why, sizeof out->why,
-                       "%s#%" PRIu32 " has no process that could be killed: without --now it is "
-                       "restarted after its message in hand",
-                       restarting->path, restarting->index);
+        say_why_not_now(restarting, out);
     return status;
 }
 
@@ -170,6 +188,9 @@ static void fill_result(struct restarting *restarting, uint32_t asked, uint32_t 
         .failed = left.failed,
         .opening = left.begun,
     };
+    if (busy > 0 && restarting->index != RENEWAL_ALL)
+        out->is_stuck = turn_watch_find(restarting->watch, restarting->pool, restarting->index,
+                                        &out->stuck);
 }
 
 /* The process is killed first: after the request an idle worker may already have ended it. */
@@ -197,10 +218,10 @@ static int restart(struct restarting *restarting, bool now, struct executor *exe
     return 0;
 }
 
-int pool_restart(struct assembly *assembly, const char *path, bool now,
+int pool_restart(struct assembly *assembly, struct turn_watch *watch, const char *path, bool now,
                  struct pool_restart_result *out)
 {
-    struct restarting restarting = { .assembly = assembly };
+    struct restarting restarting = { .assembly = assembly, .watch = watch };
     struct executor *executor;
     int status = 0;
 

@@ -11,22 +11,26 @@
 #define HOST_RELOAD_POOL_RESTART_H
 
 #include "host/run/assembly.h"
+#include "host/run/turn_watch.h"
 
 struct pool_restart_result {
     uint32_t restarted;
     uint32_t busy; /* kept messages, or a handler has not returned: they go on without a restart */
-    uint32_t failed;  /* could not open; will be tried again */
-    uint32_t opening; /* still opening after `open_timeout` */
-    char why[256];    /* of WEIR_EUNKNOWN and WEIR_ENOTALLOWED: a sentence */
+    uint32_t failed;                /* could not open; will be tried again */
+    uint32_t opening;               /* still opening after `open_timeout` */
+    char why[256 + SLOW_TURN_TEXT]; /* of WEIR_EUNKNOWN and WEIR_ENOTALLOWED: a sentence */
+    bool is_stuck;                  /* one worker, which is busy: it is in a callback for long */
+    struct slow_turn stuck;         /* then */
 };
 
 /*
  * Restarts all workers of the pool `path`, or one (`pool#3`), and waits, within their time-outs.
  * `now`, with one worker: kills its process first. WEIR_EUNKNOWN: no such pool or worker;
  * WEIR_ENOTALLOWED: its members are pools, it leaves, or it has no process; WEIR_ECANCELLED: the
- * host ends; WEIR_ENOMEM. Not inside a read section.
+ * host ends; WEIR_ENOMEM. `watch` names the callback of a worker that is in one for long; NULL is
+ * allowed. Not inside a read section.
  */
-int pool_restart(struct assembly *assembly, const char *path, bool now,
+int pool_restart(struct assembly *assembly, struct turn_watch *watch, const char *path, bool now,
                  struct pool_restart_result *out);
 
 #endif

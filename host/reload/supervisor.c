@@ -373,7 +373,8 @@ static void plan_one(struct supervisor *supervisor, struct control_job *job)
 static void restart_one(struct supervisor *supervisor, struct control_job *job)
 {
     struct pool_restart_result result = { 0 };
-    int status = pool_restart(supervisor->assembly, job->file, job->now, &result);
+    int status = pool_restart(supervisor->assembly, supervisor->turn_watch, job->file, job->now,
+                              &result);
 
     if (status == 0)
         log_answer(sink_of(supervisor), WEIR_LOG_INFO, "control", "pool restarted",

@@ -18,8 +18,7 @@
 #define FRAMES_MAX 24
 #define FRAMES_OURS 2 /* the handler, and the kernel's frame below it */
 #define FRAMES_LOGGED 12
-#define WORD_SIZE 128
-#define STACK_SIZE 1024
+#define WORD_SIZE SLOW_TURN_WORD
 #define KEPT_TURNS 30u /* times the limit: then a message is kept for too long */
 /* a thread that takes longer is in the kernel, where no signal reaches it */
 #define ANSWER_NS 2000000000u
@@ -42,7 +41,9 @@ struct probe {
     uint32_t worker;
     char path[WORD_SIZE];
     char plugin[WORD_SIZE];
+    char callback[WORD_SIZE];
     char tag[WORD_SIZE];
+    int64_t thread; /* its number in the kernel */
     int frame_count;
     void *frames[FRAMES_MAX];
 };
@@ -55,6 +56,7 @@ struct turn_watch {
     struct probe *probe;    /* NULL: memory was out */
     struct probe *given_up; /* a thread may still answer them */
     struct long_turn turn;  /* the turn that was probed */
+    struct slow_turns *slow;
 };
 
 /* --- on the slow thread ---------------------------------------------------------------------- */
@@ -76,9 +78,11 @@ static void write_down(struct probe *probe)
         return;
     copy_word(probe->path, turn.path);
     copy_word(probe->plugin, turn.plugin);
+    copy_word(probe->callback, turn.callback);
     copy_word(probe->tag, turn.tag);
     probe->generation = turn.generation;
     probe->worker = turn.worker;
+    probe->thread = gettid();
     /* The first call of backtrace loads a library; turn_watch_create has made it. */
     probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
 }
@@ -117,11 +121,13 @@ int turn_watch_create(const struct turn_watch_setup *setup, struct turn_watch **
     watch->probe = calloc(1, sizeof *watch->probe);
     (void)backtrace(&frame, 1);
     sigemptyset(&action.sa_mask);
-    if (!watch->probe || long_turns_create(setup->runtime, &watch->turns) != 0 ||
+    if (!watch->probe || slow_turns_create(&watch->slow) != 0 ||
+        long_turns_create(setup->runtime, &watch->turns) != 0 ||
         sigaction(SIGURG, &action, &watch->before) != 0) {
         int status = watch->turns ? WEIR_EINVALID : WEIR_ENOMEM;
 
         long_turns_destroy(watch->turns);
+        slow_turns_destroy(watch->slow);
         free(watch->probe);
         free(watch);
         return status;
@@ -136,6 +142,7 @@ void turn_watch_destroy(struct turn_watch *watch)
         return;
     sigaction(SIGURG, &watch->before, NULL);
     long_turns_destroy(watch->turns);
+    slow_turns_destroy(watch->slow);
     while (watch->given_up) {
         struct probe *next = watch->given_up->next;
 
@@ -199,26 +206,39 @@ static const char *effect(const struct turn_watch *watch)
                           : "its thread does nothing else until the callback returns";
 }
 
-static void log_probe(const struct turn_watch *watch, const struct probe *probe)
+/* For pages and answers, as long as the turn lasts. */
+static void keep(struct turn_watch *watch, struct slow_turn *turn, uint64_t now_ns)
 {
-    char stack[STACK_SIZE];
+    turn->ms = watch->turn.watched_ns / NS_PER_MS;
+    copy_word(turn->dispatcher, watch->turn.name);
+    slow_turns_add(watch->slow, &watch->turn.at, turn, now_ns);
+}
 
-    describe_stack(probe, &watch->setup, stack, sizeof stack);
+static void log_probe(struct turn_watch *watch, const struct probe *probe, uint64_t now_ns)
+{
+    struct slow_turn turn = { .thread = probe->thread };
+
+    copy_word(turn.callback, probe->callback);
+    copy_word(turn.message, probe->tag);
+    describe_stack(probe, &watch->setup, turn.stack, sizeof turn.stack);
+    keep(watch, &turn, now_ns);
     log_event(watch->setup.sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
-              weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
-              weir_str("plugin", probe->plugin), weir_uint("generation", probe->generation),
-              weir_uint("worker", probe->worker), weir_str("message", probe->tag),
-              weir_str("stack", stack), weir_str("effect", effect(watch)));
+              weir_uint("ms", turn.ms), weir_str("plugin", probe->plugin),
+              weir_uint("generation", probe->generation), weir_uint("worker", probe->worker),
+              weir_str("message", turn.message), weir_str("callback", turn.callback),
+              weir_int("thread", turn.thread), weir_str("stack", turn.stack),
+              weir_str("effect", effect(watch)));
 }
 
 /* The thread does not take the signal: reports the turn without a stack; uses another probe. */
-static void give_up(struct turn_watch *watch)
+static void give_up(struct turn_watch *watch, uint64_t now_ns)
 {
+    struct slow_turn turn = { .stack = "not known: the thread waits in the kernel" };
     struct probe *probe = watch->probe;
 
-    log_event(watch->setup.sink, WEIR_LOG_WARNING, watch->turn.name, "turn takes long",
-              weir_uint("ms", watch->turn.watched_ns / NS_PER_MS),
-              weir_str("stack", "not known: the thread waits in the kernel"),
+    keep(watch, &turn, now_ns);
+    log_event(watch->setup.sink, WEIR_LOG_WARNING, turn.dispatcher, "turn takes long",
+              weir_uint("ms", turn.ms), weir_str("stack", turn.stack),
               weir_str("effect", effect(watch)));
     probe->next = watch->given_up;
     watch->given_up = probe;
@@ -233,11 +253,11 @@ static bool finish_probe(struct turn_watch *watch, uint64_t now_ns)
     int state = atomic_load_explicit(&probe->state, memory_order_acquire);
 
     if (state == PROBE_SENT && now_ns - probe->sent_ns >= ANSWER_NS)
-        give_up(watch);
+        give_up(watch, now_ns);
     else if (state == PROBE_SENT)
         return false;
     if (state == PROBE_ANSWERED && probe->found)
-        log_probe(watch, probe);
+        log_probe(watch, probe, now_ns);
     /* Relaxed: only this thread reads a free probe. */
     if (state == PROBE_ANSWERED)
         atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);
@@ -265,4 +285,10 @@ void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
 
     if (watch->probe && finish_probe(watch, now_ns))
         probe_one(watch, now_ns);
+}
+
+bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index,
+                     struct slow_turn *out)
+{
+    return watch && slow_turns_find(watch->slow, pool, index, out);
 }

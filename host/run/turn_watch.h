@@ -7,7 +7,8 @@
  * and its stack; the next tick logs that, once for each turn. A plugin that sleeps or polls
  * meanwhile sees EINTR, as from any signal.
  *
- * Used by one thread, except for turn_watch_set_limit, which any thread may call.
+ * Used by one thread, except for turn_watch_set_limit and turn_watch_find, which any thread may
+ * call.
  */
 #ifndef HOST_RUN_TURN_WATCH_H
 #define HOST_RUN_TURN_WATCH_H
@@ -16,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "host/run/slow_turns.h"
 
 struct runtime;
 struct turn_watch;
@@ -41,5 +43,10 @@ void turn_watch_destroy(struct turn_watch *watch);
 void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms);
 
 void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms);
+
+/* Finds the turn of a worker that has been reported and still lasts. False: there is none, or
+ * `watch` is NULL. Any thread. */
+bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index,
+                     struct slow_turn *out);
 
 #endif

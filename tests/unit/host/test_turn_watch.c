@@ -129,6 +129,7 @@ static void test_long_turn_is_reported_with_its_stack(void)
     CU_ASSERT_EQUAL(strncmp(f.caught.line, "images#0 turn takes long ms=1000 ", 33), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " worker=0 message="));
     /* The thread is in the gate's wait, a function of libc that our program calls. */
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " callback=handle thread="));
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "stack="));
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "pthread_cond_timedwait"));
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, "test_host_turn_watch+0x"));
@@ -136,6 +137,40 @@ static void test_long_turn_is_reported_with_its_stack(void)
     for (int i = 0; i < 10; i++)
         turn_watch_tick(f.watch, ++f.now_ms);
     CU_ASSERT_EQUAL(f.caught.count, 1);
+    finish(&f);
+}
+
+static bool is_found(void *context)
+{
+    struct fixture *f = context;
+    struct slow_turn turn;
+
+    return turn_watch_find(f->watch, f->pool, 0, &turn);
+}
+
+static bool is_not_found(void *context)
+{
+    return !is_found(context);
+}
+
+/* promise C23 */
+static void test_long_turn_is_found_for_its_worker_until_it_ends(void)
+{
+    struct slow_turn turn;
+    struct fixture f;
+
+    begin(&f, NULL);
+    CU_ASSERT_FALSE(is_found(&f)); /* it may last so long */
+    f.now_ms = LIMIT_MS + 1;
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_logged, &f));
+    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, &turn));
+    CU_ASSERT_STRING_EQUAL(turn.callback, "handle");
+    CU_ASSERT_STRING_EQUAL(turn.dispatcher, "default");
+    CU_ASSERT_TRUE(turn.ms >= LIMIT_MS && turn.thread > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(turn.stack, "pthread_cond_timedwait"));
+    CU_ASSERT_FALSE(turn_watch_find(f.watch, f.pool, 1, &turn));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_not_found, &f));
     finish(&f);
 }
 
@@ -155,6 +190,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "reported", test_long_turn_is_reported_with_its_stack },
+        { "found", test_long_turn_is_found_for_its_worker_until_it_ends },
         { "unwatched", test_turn_on_an_unwatched_dispatcher_may_take_long },
         CU_TEST_INFO_NULL,
     };

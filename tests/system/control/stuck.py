@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Goal:   a worker that is in one callback for longer than `turn_warning` is named, with its
+        callback, message, thread and stack, by `weir status --members` and by a `weir restart` that
+        cannot restart it; when the callback returns it goes on, and is named no more. Shows promise
+        C23.
+Method: a real host whose workers wait at a FIFO, in `handle` and in `open`, on a dispatcher that
+        may block and on one that may not. Every wait is for a condition.
+
+    stuck.py WEIR PLUGINS TREE TEST_PLUGINS
+"""
+import json
+import os
+import sys
+import tempfile
+
+from control import Host, check, report_failures, until
+
+POOLS = ("hog", "pass")  # the second may block
+
+
+def text(folder):
+    pools = "".join(f"""
+  {name}: {{use: slow_open.{name}, size: 2, remove: {{timeout: 300ms}}, outputs: {{out: last}},
+            args: {{barrier: {folder}/{name}}}}}""" for name in POOLS)
+    return f"""
+sources:
+  {" ".join(f"to_{name}: {{use: gen.numbers, args: {{count: 1}}, to: {name}}}" + chr(10) + " "
+            for name in POOLS)}
+  endless: {{use: gen.forever, to: last}}
+pools:{pools}
+  door: {{use: slow_open.hog, size: {{min: 0, max: 1}}, outputs: {{out: last}},
+         args: {{gate: {folder}/door}}}}
+  last: {{use: sink.null, size: 1}}
+"""
+
+
+def stuck(host, pool):
+    """The workers of a pool that are named, by their numbers."""
+    return {member["worker"]: member["stuck"]
+            for member in host.json("status", "--members", pool) if "stuck" in member}
+
+
+def await_stuck(host, pool):
+    return until(lambda: stuck(host, pool), f"{pool} is stuck")
+
+
+def let_go(folder, name):
+    with open(f"{folder}/{name}", "wb", buffering=0) as gate:
+        gate.write(b"y")
+
+
+def test_named(host, pool):
+    named = await_stuck(host, pool)
+    check(len(named) == 1, f"one worker of two: {named}")
+    index, turn = next(iter(named.items()))
+    check(turn["callback"] == "handle" and turn["message"] == "gen.number/1" and turn["ms"] >= 50,
+          f"{turn}")
+    check("wait_at < pass_on" in turn["stack"], f"{turn}")
+    check(os.path.exists(f"/proc/{host.process.pid}/task/{turn['thread']}"), f"its thread: {turn}")
+    shown = host.run("status", "--members", pool).stdout
+    check("    in handle for " in shown and "with gen.number/1, in thread " in shown, shown)
+    return index
+
+
+def test_now_says_why_not(host, pool, index):
+    answer = host.run("restart", f"{pool}#{index}", "--now")
+    check(answer.returncode == 65 and answer.stderr.startswith(
+        f"error: {pool}#{index} has no process that could be killed, and no thread is taken out of "
+        "a callback: it is in handle for ") and "wait_at < pass_on" in answer.stderr, f"{answer}")
+    answer = host.run("restart", f"{pool}#{1 - index}", "--now")
+    check("without --now it is restarted after its message" in answer.stderr, f"idle: {answer}")
+
+
+def test_restart_waits_and_names(host, pool, index):
+    answer = host.run("restart", f"{pool}#{index}")
+    said = answer.stdout + answer.stderr
+    check(answer.returncode == 65 and "1 was not restarted: it had messages in hand" in said and
+          f"\n{pool}#{index} is in handle for " in said, f"{answer}")
+    answer = host.run("restart", f"{pool}#{index}", "-o", "json")
+    answer = json.loads(answer.stdout or answer.stderr)
+    check(answer["busy"] == 1 and answer["stuck"]["callback"] == "handle", f"{answer}")
+    check(stuck(host, pool).keys() == {index}, "still there")
+
+
+def test_goes_on(host, folder, pool, index):
+    let_go(folder, pool)
+    until(lambda: host.json("status", pool)["done"] == 1, f"{pool} goes on")
+    until(lambda: not stuck(host, pool), f"{pool} is stuck no more")
+    answer = host.run("restart", f"{pool}#{index}")
+    check(answer.stdout == f"{pool}#{index}: 1 worker restarted\n", f"{answer}")
+    check(host.json("status", pool)["dead"] == 0, "no message was lost")
+
+
+def test_open_is_named(host, folder):
+    host.run("scale", "door", "1")
+    named = await_stuck(host, "door")
+    check(named[0]["callback"] == "open" and named[0]["message"] == "" and
+          "wait_at < open_gate" in named[0]["stack"], f"{named}")
+    let_go(folder, "door")
+    until(lambda: not stuck(host, "door"), "the door is open")
+
+
+def main():
+    os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in (*POOLS, "door"):
+            os.mkfifo(f"{folder}/{name}")
+        host = Host(folder)
+        host.write(text(folder), more=", turn_warning: 50ms")
+        host.start()
+        for pool in POOLS:
+            index = test_named(host, pool)
+            test_now_says_why_not(host, pool, index)
+            test_restart_waits_and_names(host, pool, index)
+            test_goes_on(host, folder, pool, index)
+        test_open_is_named(host, folder)
+        host.stop(9)
+    return report_failures()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
