@@ -209,7 +209,7 @@ static const char *effect(const struct turn_watch *watch)
 /* For pages and answers, as long as the turn lasts. */
 static void keep(struct turn_watch *watch, struct slow_turn *turn, uint64_t now_ns)
 {
-    turn->ms = watch->turn.watched_ns / NS_PER_MS;
+    turn->ms = (watch->turn.watched_ns + now_ns - watch->probe->sent_ns) / NS_PER_MS;
     copy_word(turn->dispatcher, watch->turn.name);
     slow_turns_add(watch->slow, &watch->turn.at, turn, now_ns);
 }
