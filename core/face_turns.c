@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "actor/lifecycle.h"
 #include "actor/place.h"
 #include "actor/runtime.h"
+#include "dispatch/put_offline.h"
 #include "dispatch/watchdog.h"
 #include "face/turns.h"
 #include "message/peek.h"
@@ -60,6 +62,8 @@ static bool look_at(struct long_turns *turns, uint32_t index, const char *unwatc
     if (out->at.thread == IDLE_NOBODY)
         return false;
     out->at.turns = watchdog->sights[out->at.thread].turns;
+    out->kernel_id = atomic_load_explicit(
+        &dispatcher_executor(dispatcher, out->at.thread)->kernel_id, memory_order_relaxed);
     return true;
 }
 
@@ -84,7 +88,7 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
     return false;
 }
 
-/* On the actor's own thread, inside the callback. */
+/* On the actor's own thread, inside the callback, or by a thread that holds it there. */
 static const char *callback_name(const struct actor *actor)
 {
     if (actor->flags & ACTOR_CLOSING)
@@ -112,6 +116,23 @@ bool executor_read_turn(const struct executor *executor, struct turn_note *out)
         .worker = actor->place ? actor->place->index : 0,
     };
     return true;
+}
+
+bool long_turns_read(const struct long_turn *turn,
+                     void (*read)(void *context, const struct turn_note *note), void *context)
+{
+    struct executor *executor = dispatcher_executor(turn->dispatcher, turn->at.thread);
+    struct turn_note note;
+    bool is_read;
+
+    if (!executor_try_hold(executor))
+        return false;
+    is_read = atomic_load_explicit(&executor->turns, memory_order_relaxed) == turn->at.turns &&
+              executor_read_turn(executor, &note);
+    if (is_read)
+        read(context, &note);
+    executor_release(executor);
+    return is_read;
 }
 
 /* --- the turn of a worker -------------------------------------------------------------------- */
@@ -179,6 +200,8 @@ void callback_watch_begin(struct callback_watch *watch, struct executor *executo
 {
     struct runtime *runtime = executor->runtime;
 
+    /* Relaxed: for people. */
+    atomic_store_explicit(&executor->kernel_id, gettid(), memory_order_relaxed);
     watch->executor = executor;
     watch->note = vault_map(sizeof *watch->note);
     if (watch->note)

@@ -58,6 +58,7 @@ struct executor {
     bool joinable;                 /* dispatcher->lock: `thread` was started and not joined */
     bool joining;                  /* dispatcher->lock: a thread waits for its end */
     bool left;                     /* dispatcher->lock: it takes no more work */
+    _Atomic int32_t kernel_id;     /* of its thread; 0: not known. See callback_watch_begin */
 
     /* owner */
     struct reader reader;

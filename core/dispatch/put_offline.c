@@ -45,7 +45,8 @@ void executor_try_put_offline(struct executor *executor)
     if (!is_in_callback(executor) || is_put_offline(executor))
         return;
     lock_acquire(&executor->offline_lock);
-    (void)put_offline_locked(executor, is_in_callback);
+    if (!is_put_offline(executor)) /* another thread may have done it since */
+        (void)put_offline_locked(executor, is_in_callback);
     lock_release(&executor->offline_lock);
 }
 

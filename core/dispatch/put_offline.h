@@ -20,13 +20,14 @@ struct executor;
 
 /*
  * Puts the thread off-line for reclamation if it is in a callback that is not flagged as blocking.
- * When barrier_everywhere (barrier.h) does not work, nothing happens. One thread, not the owner.
+ * When barrier_everywhere (barrier.h) does not work, nothing happens. Not the owner.
  */
 void executor_try_put_offline(struct executor *executor);
 
 /*
  * Holds the thread if it is in a callback, which may be flagged as blocking. False: it is not, or
- * barrier_everywhere does not work. One thread, not the owner; for a short time.
+ * barrier_everywhere does not work. Not the owner, and no thread that holds a lock of core; for a
+ * short time.
  */
 bool executor_try_hold(struct executor *executor);
 void executor_release(struct executor *executor);

@@ -27,6 +27,7 @@ struct long_turn {
     struct dispatcher *dispatcher;
     char name[DISPATCHER_NAME_MAX]; /* of the dispatcher */
     struct turn_at at;
+    int32_t kernel_id;   /* of the thread: its number in the kernel; 0: not known */
     uint64_t watched_ns; /* observed duration; too short by up to the time between two checks */
 };
 
@@ -67,6 +68,14 @@ struct turn_note {
     uint32_t generation;
     uint32_t worker;
 };
+/*
+ * Calls `read` with the worker of that turn, while its thread is held in the callback; for a thread
+ * that takes no signal. `read` copies what it needs, at once. False, without a call: the turn is
+ * over, or its thread is in no callback now. Any thread, outside a read section.
+ */
+bool long_turns_read(const struct long_turn *turn,
+                     void (*read)(void *context, const struct turn_note *note), void *context);
+
 /* Of the thread of that executor, in its signal handler. False: no behaviour runs there. */
 bool executor_read_turn(const struct executor *executor, struct turn_note *out);
 

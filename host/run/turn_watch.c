@@ -43,7 +43,6 @@ struct probe {
     char plugin[WORD_SIZE];
     char callback[WORD_SIZE];
     char tag[WORD_SIZE];
-    int64_t thread; /* its number in the kernel */
     int frame_count;
     void *frames[FRAMES_MAX];
 };
@@ -69,6 +68,16 @@ static void copy_word(char *to, const char *from)
     line_text(&line, from ? from : "");
 }
 
+static void copy_turn(struct probe *probe, const struct turn_note *turn)
+{
+    copy_word(probe->path, turn->path);
+    copy_word(probe->plugin, turn->plugin);
+    copy_word(probe->callback, turn->callback);
+    copy_word(probe->tag, turn->tag);
+    probe->generation = turn->generation;
+    probe->worker = turn->worker;
+}
+
 static void write_down(struct probe *probe)
 {
     struct turn_note turn;
@@ -76,13 +85,7 @@ static void write_down(struct probe *probe)
     probe->found = crash_watch_turn(&turn);
     if (!probe->found)
         return;
-    copy_word(probe->path, turn.path);
-    copy_word(probe->plugin, turn.plugin);
-    copy_word(probe->callback, turn.callback);
-    copy_word(probe->tag, turn.tag);
-    probe->generation = turn.generation;
-    probe->worker = turn.worker;
-    probe->thread = gettid();
+    copy_turn(probe, &turn);
     /* The first call of backtrace loads a library; turn_watch_create has made it. */
     probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
 }
@@ -214,13 +217,15 @@ static void keep(struct turn_watch *watch, struct slow_turn *turn, uint64_t now_
     slow_turns_add(watch->slow, &watch->turn.at, turn, now_ns);
 }
 
-static void log_probe(struct turn_watch *watch, const struct probe *probe, uint64_t now_ns)
+/* `stack` is borrowed. */
+static void report(struct turn_watch *watch, const struct probe *probe, const char *stack,
+                   uint64_t now_ns)
 {
-    struct slow_turn turn = { .thread = probe->thread };
+    struct slow_turn turn = { .thread = watch->turn.kernel_id };
 
     copy_word(turn.callback, probe->callback);
     copy_word(turn.message, probe->tag);
-    describe_stack(probe, &watch->setup, turn.stack, sizeof turn.stack);
+    (void)snprintf(turn.stack, sizeof turn.stack, "%s", stack);
     keep(watch, &turn, now_ns);
     log_event(watch->setup.sink, WEIR_LOG_WARNING, probe->path, "turn takes long",
               weir_uint("ms", turn.ms), weir_str("plugin", probe->plugin),
@@ -230,16 +235,28 @@ static void log_probe(struct turn_watch *watch, const struct probe *probe, uint6
               weir_str("effect", effect(watch)));
 }
 
+static void log_probe(struct turn_watch *watch, uint64_t now_ns)
+{
+    char stack[SLOW_TURN_STACK];
+
+    describe_stack(watch->probe, &watch->setup, stack, sizeof stack);
+    report(watch, watch->probe, stack, now_ns);
+}
+
+static void note_turn(void *context, const struct turn_note *turn)
+{
+    copy_turn(context, turn);
+}
+
 /* The thread does not take the signal: reports the turn without a stack; uses another probe. */
 static void give_up(struct turn_watch *watch, uint64_t now_ns)
 {
-    struct slow_turn turn = { .stack = "not known: the thread waits in the kernel" };
     struct probe *probe = watch->probe;
+    struct probe seen = { 0 };
 
-    keep(watch, &turn, now_ns);
-    log_event(watch->setup.sink, WEIR_LOG_WARNING, turn.dispatcher, "turn takes long",
-              weir_uint("ms", turn.ms), weir_str("stack", turn.stack),
-              weir_str("effect", effect(watch)));
+    copy_word(seen.path, watch->turn.name);
+    (void)long_turns_read(&watch->turn, note_turn, &seen);
+    report(watch, &seen, "not known: the thread waits in the kernel", now_ns);
     probe->next = watch->given_up;
     watch->given_up = probe;
     watch->probe = calloc(1, sizeof *watch->probe);
@@ -257,7 +274,7 @@ static bool finish_probe(struct turn_watch *watch, uint64_t now_ns)
     else if (state == PROBE_SENT)
         return false;
     if (state == PROBE_ANSWERED && probe->found)
-        log_probe(watch, probe, now_ns);
+        log_probe(watch, now_ns);
     /* Relaxed: only this thread reads a free probe. */
     if (state == PROBE_ANSWERED)
         atomic_store_explicit(&probe->state, PROBE_FREE, memory_order_relaxed);

@@ -7,6 +7,8 @@
  */
 #include "host/run/turn_watch.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@
 #include "unit/support/rig.h"
 
 #define LIMIT_MS 1000u
+#define ANSWER_MS 2000u /* as in turn_watch.c */
 
 struct caught {
     uint32_t count; /* ticks and log lines are of one thread */
@@ -73,13 +76,34 @@ static int introduce_and_wait(struct weir_self *self, struct probe *probe,
     return verdict;
 }
 
-static void begin(struct fixture *f, const char *unwatched)
+static void mask(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGURG);
+    CU_ASSERT_EQUAL(pthread_sigmask(how, &set, NULL), 0);
+}
+
+/* As a thread that waits in the kernel. */
+static int wait_without_signals(struct weir_self *self, struct probe *probe,
+                                const struct weir_message *message)
+{
+    int verdict;
+
+    mask(SIG_BLOCK);
+    verdict = introduce_and_wait(self, probe, message);
+    mask(SIG_UNBLOCK);
+    return verdict;
+}
+
+static void begin_with(struct fixture *f, const char *unwatched, probe_act *act)
 {
     struct turn_watch_setup setup = { .unwatched = unwatched };
 
     memset(f, 0, sizeof *f);
     f->probe = probe_create();
-    f->probe->act = introduce_and_wait;
+    f->probe->act = act;
     f->probe->opens = open_worker;
     rig_init(&f->rig, 2, 1);
     f->pool = rig_workers(&f->rig, f->probe, "images", 1, 8);
@@ -92,6 +116,11 @@ static void begin(struct fixture *f, const char *unwatched)
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
     f->now_ms = 1;
     turn_watch_tick(f->watch, f->now_ms);
+}
+
+static void begin(struct fixture *f, const char *unwatched)
+{
+    begin_with(f, unwatched, introduce_and_wait);
 }
 
 static void finish(struct fixture *f)
@@ -174,6 +203,29 @@ static void test_long_turn_is_found_for_its_worker_until_it_ends(void)
     finish(&f);
 }
 
+/* promise C23 */
+static void test_thread_that_takes_no_signal_is_named_without_its_stack(void)
+{
+    struct slow_turn turn;
+    struct fixture f;
+
+    begin_with(&f, NULL, wait_without_signals);
+    f.now_ms = LIMIT_MS + 1;
+    turn_watch_tick(f.watch, f.now_ms);
+    f.now_ms += ANSWER_MS - 1;
+    turn_watch_tick(f.watch, f.now_ms);
+    CU_ASSERT_EQUAL(f.caught.count, 0); /* it may still answer */
+    f.now_ms++;
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_logged, &f));
+    CU_ASSERT_EQUAL(strncmp(f.caught.line, "images#0 turn takes long ms=3000 ", 33), 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " callback=handle thread="));
+    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, &turn));
+    CU_ASSERT_STRING_EQUAL(turn.callback, "handle");
+    CU_ASSERT_STRING_EQUAL(turn.stack, "not known: the thread waits in the kernel");
+    CU_ASSERT_TRUE(turn.thread > 0);
+    finish(&f);
+}
+
 static void test_turn_on_an_unwatched_dispatcher_may_take_long(void)
 {
     struct fixture f;
@@ -191,6 +243,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "reported", test_long_turn_is_reported_with_its_stack },
         { "found", test_long_turn_is_found_for_its_worker_until_it_ends },
+        { "no signal", test_thread_that_takes_no_signal_is_named_without_its_stack },
         { "unwatched", test_turn_on_an_unwatched_dispatcher_may_take_long },
         CU_TEST_INFO_NULL,
     };
