@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   `weir restart 'POOL#N'` meets leases, groups, waiting retries, gaps in the numbers, a
-        reload and a worker that has stopped as decision 418 says. Shows promise C22.
+        reload, a worker that has stopped and, with --now, `redeliver` as decision 418 says. Shows promise C22.
 Method: one real host for each row. Workers that hold a lease, wait at a FIFO, retry or fail are
         plugins of the tests. Every wait is for a condition.
 
@@ -149,6 +149,34 @@ def test_a_worker_that_has_stopped_opens_and_counts_from_0():
         check(after == [before[0], 2 * before[1]], f"as often as before: {before} {after}")
 
 
+def test_now_gives_the_message_of_a_child_again_as_redeliver_says(redeliver):
+    def pools(*_):
+        return f"""  work:
+    use: exec.pipe
+    size: 1
+    redeliver: {redeliver}
+    args:
+      shell: true
+      command:
+        - |
+          echo "ready 0" >&4
+          while read -r kind size attempt rest <&3; do
+            head -c "$size" <&3 > /dev/null
+            if [ "$attempt" = 1 ]; then exec sleep 1000; fi
+            echo "done 0" >&4
+          done
+"""
+
+    with running(pools, "work") as (host, *_):
+        until(lambda: host.json("status", "work")["in_hand"] == 1, "the child has the message")
+        answer = host.run("restart", "work#0", "--now")
+        check(answer.stdout == "work#0: 1 worker restarted\n", f"{answer}")
+        figures = until(lambda: [found for found in [host.json("status", "work")]
+                                 if found["done"] + found["dead"] == 1], "the end of the message")[0]
+        check((figures["done"], figures["dead"]) == ((1, 0) if redeliver else (0, 1)), f"{figures}")
+        check(redeliver or host.json("dead", "work")[0]["reason"] == "crashed", "its reason")
+
+
 def main():
     os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
     for group in (False, True):
@@ -157,6 +185,8 @@ def main():
     test_numbers_with_a_gap_are_named()
     test_a_reload_gives_the_number_to_another_worker()
     test_a_worker_that_has_stopped_opens_and_counts_from_0()
+    for redeliver in (0, 1):
+        test_now_gives_the_message_of_a_child_again_as_redeliver_says(redeliver)
     return report_failures()
 
 
