@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   `weir restart 'POOL#N'` meets leases, groups, waiting retries, gaps in the numbers, a
-        reload, a worker that has stopped and, with --now, `redeliver` as decision 418 says. Shows promise C22.
+        reload, a worker that has stopped and, with --now, `redeliver` as decision 418 says. Shows
+        promise C22.
 Method: one real host for each row. Workers that hold a lease, wait at a FIFO, retry or fail are
         plugins of the tests. Every wait is for a condition.
 
@@ -172,9 +173,10 @@ def test_now_gives_the_message_of_a_child_again_as_redeliver_says(redeliver):
         answer = host.run("restart", "work#0", "--now")
         check(answer.stdout == "work#0: 1 worker restarted\n", f"{answer}")
         figures = until(lambda: [found for found in [host.json("status", "work")]
-                                 if found["done"] + found["dead"] == 1], "the end of the message")[0]
-        check((figures["done"], figures["dead"]) == ((1, 0) if redeliver else (0, 1)), f"{figures}")
-        check(redeliver or host.json("dead", "work")[0]["reason"] == "crashed", "its reason")
+                                 if found["done"] + found["dead"] == 1], "the end of it")[0]
+        check((figures["done"], figures["dead"]) == (redeliver, 1 - redeliver), f"{figures}")
+        letters = [letter["reason"] for letter in host.json("dead", "work")]
+        check(letters == ["crashed"] * (1 - redeliver), f"the reason: {letters}")
 
 
 def main():
