@@ -5,114 +5,209 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weir/plugin.h>
+
 /* Bytes of a number of 64 bits. */
 #define DIGITS_MAX 20u
 #define DECIMAL 10u
+/* Words behind SIZE. */
+#define WORDS_MAX 3u
 
 struct row {
     const char *word;
-    bool has_bytes;  /* SIZE may be other than 0 */
-    bool may_number; /* a second number may follow */
-    bool must_number;
+    bool has_bytes; /* SIZE may be other than 0 */
+    uint8_t must;   /* of `fields`, as many as a frame has at least */
+    uint8_t may;    /* as many as it has at most */
+    uint8_t fields[WORDS_MAX];
 };
 
 /* In the order of enum frame_kind. */
 static const struct row rows[] = {
-    { .word = "ready" },
-    { .word = "out", .has_bytes = true, .may_number = true },
-    { .word = "reply", .has_bytes = true },
+    { .word = "ready", .may = 2, .fields = { FRAME_REVISION, FRAME_BATCH_SIZE } },
+    { .word = "out", .has_bytes = true, .may = 2, .fields = { FRAME_KEY, FRAME_ID } },
+    { .word = "reply", .has_bytes = true, .may = 1, .fields = { FRAME_ID } },
     { .word = "done" },
     { .word = "stop" },
-    { .word = "retry", .has_bytes = true, .may_number = true, .must_number = true },
+    { .word = "retry", .has_bytes = true, .must = 1, .may = 1, .fields = { FRAME_MS } },
     { .word = "reject", .has_bytes = true },
     { .word = "fail", .has_bytes = true },
+    { .word = "batch", .must = 1, .may = 1, .fields = { FRAME_COUNT } },
+    { .word = "keep", .must = 1, .may = 1, .fields = { FRAME_ID } },
+    { .word = "settle",
+      .has_bytes = true,
+      .must = 2,
+      .may = 3,
+      .fields = { FRAME_ID, FRAME_VERDICT, FRAME_MS } },
+    { .word = "log", .has_bytes = true, .must = 1, .may = 1, .fields = { FRAME_LEVEL } },
+    { .word = "label", .has_bytes = true },
+    { .word = "inspect", .has_bytes = true },
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* Takes a word and the blank behind it off the line. */
-static size_t take_word(const char **line, size_t *size, const char **out_word)
-{
-    const char *blank = memchr(*line, ' ', *size);
-    size_t length = blank ? (size_t)(blank - *line) : *size;
+/* A word that stands for a number. */
+struct choice {
+    enum frame_field field;
+    const char *word;
+    uint64_t value;
+};
 
-    *out_word = *line;
-    *line += blank ? length + 1 : length;
-    *size -= blank ? length + 1 : length;
-    return length;
+static const struct choice choices[] = {
+    { FRAME_LEVEL, "debug", WEIR_LOG_DEBUG },     { FRAME_LEVEL, "info", WEIR_LOG_INFO },
+    { FRAME_LEVEL, "warning", WEIR_LOG_WARNING }, { FRAME_LEVEL, "error", WEIR_LOG_ERROR },
+    { FRAME_VERDICT, "done", WEIR_DONE },         { FRAME_VERDICT, "retry", WEIR_RETRY },
+    { FRAME_VERDICT, "reject", WEIR_REJECT },
+};
+
+#define CHOICES (sizeof choices / sizeof *choices)
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static bool is(const struct frame_word *word, const char *text)
+{
+    return strlen(text) == word->size && memcmp(text, word->at, word->size) == 0;
 }
 
-bool frame_number(const char *text, size_t size, uint64_t *out_number)
+static bool read_number(const struct frame_word *word, uint64_t *out_number)
 {
     uint64_t number = 0;
 
-    if (size == 0 || size > DIGITS_MAX)
+    if (word->size == 0 || word->size > DIGITS_MAX)
         return false;
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(number, DECIMAL, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+    for (size_t i = 0; i < word->size; i++) {
+        char digit = word->at[i];
+
+        if (digit < '0' || digit > '9' || __builtin_mul_overflow(number, DECIMAL, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(digit - '0'), &number))
             return false;
     }
     *out_number = number;
     return true;
 }
 
-static bool take_number(const char **line, size_t *size, uint64_t *out_number)
+static bool read_field(enum frame_field field, const struct frame_word *word, uint64_t *out_value)
 {
-    const char *word;
-    size_t length = take_word(line, size, &word);
-
-    return frame_number(word, length, out_number);
+    if (field != FRAME_LEVEL && field != FRAME_VERDICT)
+        return read_number(word, out_value);
+    for (size_t i = 0; i < CHOICES; i++) {
+        if (choices[i].field == field && is(word, choices[i].word)) {
+            *out_value = choices[i].value;
+            return true;
+        }
+    }
+    return false;
 }
 
-static const struct row *find_row(const char *word, size_t length)
+static const struct row *find_row(const struct frame_word *word)
 {
     for (size_t i = 0; i < ROWS; i++) {
-        if (strlen(rows[i].word) == length && memcmp(rows[i].word, word, length) == 0)
+        if (is(word, rows[i].word))
             return &rows[i];
     }
     return NULL;
 }
 
-bool frame_make(const char *word, size_t length, uint64_t size, const uint64_t *number,
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* `retry` needs its time, and only it has one. */
+static bool is_settled_right(const struct frame *frame)
+{
+    return frame->kind != FRAME_SETTLE ||
+           (frame->fields[FRAME_VERDICT] == WEIR_RETRY) == frame_has(frame, FRAME_MS);
+}
+
+/* Fields that the kind does not have are not looked at. */
+static bool read_fields(const struct row *row, const struct frame_word *fields, struct frame *out)
+{
+    for (uint8_t i = 0; i < row->may; i++) {
+        enum frame_field field = (enum frame_field)row->fields[i];
+
+        if (!fields[field].at) {
+            if (i < row->must)
+                return false;
+            continue;
+        }
+        if (!read_field(field, &fields[field], &out->fields[field]))
+            return false;
+        out->given |= 1u << field;
+    }
+    return is_settled_right(out);
+}
+
+static bool has_others(const struct row *row, const struct frame_word *fields)
+{
+    uint32_t allowed = 0;
+
+    for (uint8_t i = 0; i < row->may; i++)
+        allowed |= 1u << row->fields[i];
+    for (uint32_t field = 0; field < FRAME_FIELDS; field++) {
+        if (fields[field].at && !(allowed & (1u << field)))
+            return true;
+    }
+    return false;
+}
+
+bool frame_make(const struct frame_word *word, uint64_t size, const struct frame_word *fields,
                 struct frame *out_frame)
 {
-    const struct row *row = find_row(word, length);
+    const struct row *row = find_row(word);
+    struct frame frame = { .size = size };
 
-    if (!row || (size > 0 && !row->has_bytes) || (number ? !row->may_number : row->must_number))
+    if (!row || (size > 0 && !row->has_bytes) || has_others(row, fields))
         return false;
-    *out_frame = (struct frame){ .kind = (enum frame_kind)(row - rows),
-                                 .size = size,
-                                 .number = number ? *number : 0 };
+    frame.kind = (enum frame_kind)(row - rows);
+    if (!read_fields(row, fields, &frame))
+        return false;
+    *out_frame = frame;
     return true;
+}
+
+/* Takes a word and the blank behind it off the line. */
+static struct frame_word take_word(const char **line, size_t *size)
+{
+    const char *blank = memchr(*line, ' ', *size);
+    size_t length = blank ? (size_t)(blank - *line) : *size;
+    struct frame_word word = { *line, length };
+
+    *line += blank ? length + 1 : length;
+    *size -= blank ? length + 1 : length;
+    return word;
 }
 
 bool frame_read(const char *line, size_t size, struct frame *out_frame)
 {
     bool ends_with_word = size > 0 && line[size - 1] != ' ';
-    uint64_t bytes, number, *given = NULL;
-    const char *word;
-    size_t length = take_word(&line, &size, &word);
+    struct frame_word word = take_word(&line, &size), bytes = take_word(&line, &size);
+    struct frame_word fields[FRAME_FIELDS] = { { NULL, 0 } };
+    const struct row *row = find_row(&word);
+    uint64_t number;
 
-    if (!ends_with_word || !take_number(&line, &size, &bytes))
+    if (!row || !ends_with_word || !read_number(&bytes, &number))
         return false;
-    if (size > 0) {
-        given = &number;
-        if (!take_number(&line, &size, &number) || size > 0)
+    for (uint8_t i = 0; size > 0; i++) {
+        if (i == row->may)
             return false;
+        fields[row->fields[i]] = take_word(&line, &size);
     }
-    return frame_make(word, length, bytes, given, out_frame);
+    return frame_make(&word, number, fields, out_frame);
 }
 
-size_t frame_write(char *to, size_t room, const struct weir_message *message, size_t size)
+/* --- writing ---------------------------------------------------------------------------------- */
+
+size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
+                   size_t size)
 {
     const char *tag = message->tag ? message->tag->name : "";
-    int written;
+    const char *word = message->kind == WEIR_REQUEST ? "request" : "message";
+    int head, rest;
 
     if (strchr(tag, '\n'))
         return 0;
-    written = snprintf(to, room, "%s %zu %u %" PRIu64 " %s\n",
-                       message->kind == WEIR_REQUEST ? "request" : "message", size,
-                       message->attempt, message->key, tag);
-    return written > 0 && (size_t)written < room ? (size_t)written : 0;
+    head = id ? snprintf(to, room, "%s %zu %" PRIu64 " ", word, size, id)
+              : snprintf(to, room, "%s %zu ", word, size);
+    if (head <= 0 || (size_t)head >= room)
+        return 0;
+    rest = snprintf(to + head, room - (size_t)head, "%u %" PRIu64 " %s\n", message->attempt,
+                    message->key, tag);
+    return rest > 0 && (size_t)rest < room - (size_t)head ? (size_t)(head + rest) : 0;
 }

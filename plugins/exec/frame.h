@@ -2,14 +2,18 @@
 /*
  * frame.h - the frames that exec.pipe and its child exchange: a line of words, then bytes.
  *
- *     to the child:   message SIZE ATTEMPT KEY TAG        the payload follows
- *                     request SIZE ATTEMPT KEY TAG        likewise; a reply is expected
- *     of the child:   ready 0            accepts a message; before the first one
- *                     out SIZE [KEY]     for the output; KEY is that of the message if not given
- *                     reply SIZE         for the requester
- *                     done 0, stop 0     the verdict; stop: the child ends then, and is replaced
- *                     retry SIZE MS      the verdict; the bytes are the reason
- *                     reject SIZE, fail SIZE    likewise
+ *     to the child:   message SIZE [ID] ATTEMPT KEY TAG   the payload follows
+ *                     request SIZE [ID] ATTEMPT KEY TAG   likewise; a reply is expected
+ *                     cancel 0 ID, tick 0, close 0        of revision 2, as the IDs
+ *     of the child:   ready 0 [REVISION [BATCH]]          accepts messages; before the first one
+ *                     out SIZE [KEY [ID]]                 for the output
+ *                     reply SIZE [ID]                     for the requester
+ *                     done 0, stop 0                      the verdict; stop: the child ends then
+ *                     retry SIZE MS                       the verdict; the bytes are the reason
+ *                     reject SIZE, fail SIZE              likewise
+ *                     batch 0 COUNT                       done, for the next COUNT messages
+ *                     keep 0 ID, settle SIZE ID VERDICT [MS]
+ *                     log SIZE LEVEL, label SIZE, inspect SIZE
  *
  * Words are separated by one blank, numbers are decimal and have 64 bits, the line ends with LF. A
  * tag is the last word, because it may have blanks.
@@ -23,8 +27,9 @@
 
 #include <weir/message.h>
 
-/* Bytes of the line of a frame, with its end: three numbers of 20 digits, a tag of 128 bytes. */
+/* Bytes of the line of a frame, with its end: four numbers of 20 digits, a tag of 128 bytes. */
 #define FRAME_LINE_MAX 256u
+#define FRAME_REVISION_MAX 2u
 
 enum frame_kind {
     FRAME_READY,
@@ -35,28 +40,58 @@ enum frame_kind {
     FRAME_RETRY,
     FRAME_REJECT,
     FRAME_FAIL,
+    FRAME_FIRST_OF_2, /* this and what follows are frames of revision 2 */
+    FRAME_BATCH = FRAME_FIRST_OF_2,
+    FRAME_KEEP,
+    FRAME_SETTLE,
+    FRAME_LOG,
+    FRAME_LABEL,
+    FRAME_INSPECT,
+};
+
+/* What a frame may have beside its kind and its size. */
+enum frame_field {
+    FRAME_KEY,
+    FRAME_ID,
+    FRAME_MS,
+    FRAME_COUNT,
+    FRAME_REVISION,
+    FRAME_BATCH_SIZE,
+    FRAME_LEVEL,   /* enum weir_log_level */
+    FRAME_VERDICT, /* enum weir_verdict */
+    FRAME_FIELDS,
+};
+
+/* A word of a line, or a member of an object; borrowed. */
+struct frame_word {
+    const char *at; /* NULL = not given */
+    size_t size;
 };
 
 /* The line of a frame of the child. */
 struct frame {
     enum frame_kind kind;
-    uint64_t size;   /* bytes that follow */
-    uint64_t number; /* OUT: the key, 0 = that of the message; RETRY: milliseconds */
+    uint64_t size;                 /* bytes that follow */
+    uint64_t fields[FRAME_FIELDS]; /* 0 = not given */
+    uint32_t given;                /* bits of enum frame_field */
 };
+
+static inline bool frame_has(const struct frame *frame, enum frame_field field)
+{
+    return frame->given & (1u << field);
+}
 
 /* Reads a line without its end. False: it is no line of a frame. Borrows. */
 bool frame_read(const char *line, size_t size, struct frame *out_frame);
 
-/* The frame with this word, `size` bytes, and a number, unless that is NULL. False: there is no
+/* The frame with this word, `size` bytes, and these fields (FRAME_FIELDS words). False: there is no
  * such frame. Borrows. */
-bool frame_make(const char *word, size_t length, uint64_t size, const uint64_t *number,
+bool frame_make(const struct frame_word *word, uint64_t size, const struct frame_word *fields,
                 struct frame *out_frame);
 
-/* Reads a decimal number of 64 bits. False: it is none. Borrows. */
-bool frame_number(const char *text, size_t size, uint64_t *out_number);
-
-/* Writes the line of a message with `size` bytes of payload, and its end. Returns its size; 0: the
- * tag has a line end. Borrows. */
-size_t frame_write(char *to, size_t room, const struct weir_message *message, size_t size);
+/* Writes the line of a message with `size` bytes of payload, and its end. `id`: 0 = revision 1.
+ * Returns its size; 0: the tag has a line end. Borrows. */
+size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
+                   size_t size);
 
 #endif

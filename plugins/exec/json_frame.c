@@ -9,8 +9,8 @@
 #include "base64.h"
 #include "json_text.h"
 
-/* Bytes of a frame to the child beside its tag and its payload: names and two numbers. */
-#define REST_MAX 160u
+/* Bytes of a frame to the child beside its tag and its payload: names and three numbers. */
+#define REST_MAX 192u
 
 struct text {
     char *at; /* NULL = not given */
@@ -19,7 +19,7 @@ struct text {
 
 /* The members of an object. */
 struct members {
-    struct text frame, data, base64, key, ms;
+    struct text frame, data, base64, fields[FRAME_FIELDS];
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -50,8 +50,17 @@ static struct text *find_member(struct members *members, const struct text *name
         const char *name;
         struct text *member;
     } const rows[] = {
-        { "frame", &members->frame }, { "data", &members->data }, { "base64", &members->base64 },
-        { "key", &members->key },     { "ms", &members->ms },
+        { "frame", &members->frame },
+        { "data", &members->data },
+        { "base64", &members->base64 },
+        { "key", &members->fields[FRAME_KEY] },
+        { "id", &members->fields[FRAME_ID] },
+        { "ms", &members->fields[FRAME_MS] },
+        { "count", &members->fields[FRAME_COUNT] },
+        { "revision", &members->fields[FRAME_REVISION] },
+        { "batch", &members->fields[FRAME_BATCH_SIZE] },
+        { "level", &members->fields[FRAME_LEVEL] },
+        { "verdict", &members->fields[FRAME_VERDICT] },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -101,8 +110,8 @@ static bool read_members(char *at, const char *end, struct members *members)
 bool json_frame_read(char *line, size_t size, struct frame *out_frame, const char **out_bytes)
 {
     struct members members = { .frame = { NULL, 0 } };
-    struct text *bytes = &members.data, *number = &members.key;
-    uint64_t value;
+    struct frame_word word, fields[FRAME_FIELDS];
+    struct text *bytes = &members.data;
 
     if (!read_members(line, line + size, &members) || !members.frame.at ||
         (members.data.at && members.base64.at))
@@ -111,34 +120,36 @@ bool json_frame_read(char *line, size_t size, struct frame *out_frame, const cha
         bytes = &members.base64;
     if (members.base64.at && !base64_read(bytes->at, bytes->size, &bytes->size))
         return false;
-    if (is(&members.frame, "retry"))
-        number = &members.ms;
-    if ((number == &members.ms ? members.key.at : members.ms.at) ||
-        (number->at && !frame_number(number->at, number->size, &value)))
-        return false;
+    word = (struct frame_word){ members.frame.at, members.frame.size };
+    for (size_t i = 0; i < FRAME_FIELDS; i++)
+        fields[i] = (struct frame_word){ members.fields[i].at, members.fields[i].size };
     *out_bytes = bytes->at;
-    return frame_make(members.frame.at, members.frame.size, bytes->size, number->at ? &value : NULL,
-                      out_frame);
+    return frame_make(&word, bytes->size, fields, out_frame);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Writes what comes before the payload. Returns its size. */
-static size_t write_head(char *to, size_t room, const struct weir_message *message,
+static size_t write_head(char *to, size_t room, const struct weir_message *message, uint64_t id,
                          const char *payload_name)
 {
     const char *tag = message->tag ? message->tag->name : "";
-    size_t size = (size_t)snprintf(
-        to, room, "{\"frame\":\"%s\",\"attempt\":%u,\"key\":\"%" PRIu64 "\",\"tag\":\"",
-        message->kind == WEIR_REQUEST ? "request" : "message", message->attempt, message->key);
+    size_t size = (size_t)snprintf(to, room, "{\"frame\":\"%s\",",
+                                   message->kind == WEIR_REQUEST ? "request" : "message");
+
+    if (id)
+        size += (size_t)snprintf(to + size, room - size, "\"id\":\"%" PRIu64 "\",", id);
+    size += (size_t)snprintf(to + size, room - size,
+                             "\"attempt\":%u,\"key\":\"%" PRIu64 "\",\"tag\":\"", message->attempt,
+                             message->key);
 
     json_text_write(to + size, tag, strlen(tag));
     size += json_text_size(tag, strlen(tag));
     return size + (size_t)snprintf(to + size, room - size, "\",\"%s\":\"", payload_name);
 }
 
-char *json_frame_write(const struct weir_message *message, const char *payload, size_t size,
-                       size_t *out_size)
+char *json_frame_write(const struct weir_message *message, uint64_t id, const char *payload,
+                       size_t size, size_t *out_size)
 {
     const char *tag = message->tag ? message->tag->name : "";
     bool is_text = json_text_is_utf8(payload, size);
@@ -148,7 +159,7 @@ char *json_frame_write(const struct weir_message *message, const char *payload, 
 
     if (!line)
         return NULL;
-    at += write_head(line, room, message, is_text ? "data" : "base64");
+    at += write_head(line, room, message, id, is_text ? "data" : "base64");
     if (is_text)
         json_text_write(at, payload, size);
     else

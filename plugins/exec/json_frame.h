@@ -17,9 +17,9 @@
  * line. False: it is no frame. */
 bool json_frame_read(char *line, size_t size, struct frame *out_frame, const char **out_bytes);
 
-/* The line of a message with this payload, and its end. Returns owned, for free(); NULL: memory is
- * out. Borrows. */
-char *json_frame_write(const struct weir_message *message, const char *payload, size_t size,
-                       size_t *out_size);
+/* The line of a message with this payload, and its end. `id`: 0 = revision 1. Returns owned, for
+ * free(); NULL: memory is out. Borrows. */
+char *json_frame_write(const struct weir_message *message, uint64_t id, const char *payload,
+                       size_t size, size_t *out_size);
 
 #endif

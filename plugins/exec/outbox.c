@@ -3,12 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "json_frame.h"
+
+/* Memory that is kept while nothing waits. */
+#define KEPT_ROOM ((size_t)64 * 1024)
+/* Bytes of a frame without a payload. */
+#define SAID_MAX 64u
 
 void outbox_init(struct outbox *outbox)
 {
@@ -40,83 +47,134 @@ void outbox_close(struct weir_self *self, struct outbox *outbox)
         (void)weir_unwatch(self, outbox->watch);
     if (outbox->descriptor >= 0)
         (void)close(outbox->descriptor);
-    free(outbox->json);
+    free(outbox->bytes);
     outbox_init(outbox);
 }
 
-static int put_json(struct outbox *outbox, const struct weir_message *message, const char *payload,
-                    size_t size)
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* Room for `size` more bytes. NULL: memory is out. */
+static char *make_room(struct outbox *outbox, size_t size)
 {
-    free(outbox->json);
-    outbox->json = json_frame_write(message, payload, size, &size);
-    outbox->payload = outbox->json;
-    outbox->payload_left = outbox->json ? size : 0;
-    return outbox->json ? 0 : WEIR_ENOMEM;
+    size_t waiting = outbox_waiting(outbox), room = outbox->room;
+    char *bytes = outbox->bytes;
+
+    if (outbox->end + size <= room)
+        return bytes + outbox->end;
+    if (waiting + size <= room) {
+        memmove(bytes, bytes + outbox->begin, waiting);
+    } else {
+        room = waiting + size + waiting / 2;
+        bytes = malloc(room);
+        if (!bytes)
+            return NULL;
+        if (waiting > 0)
+            memcpy(bytes, outbox->bytes + outbox->begin, waiting);
+        free(outbox->bytes);
+        outbox->bytes = bytes;
+        outbox->room = room;
+    }
+    outbox->begin = 0;
+    outbox->end = waiting;
+    return bytes + waiting;
 }
 
-int outbox_put(struct outbox *outbox, const struct weir_message *message, const char *payload,
-               size_t size)
+static int add(struct outbox *outbox, const char *bytes, size_t size)
 {
+    char *to = make_room(outbox, size);
+
+    if (!to)
+        return WEIR_ENOMEM;
+    memcpy(to, bytes, size);
+    outbox->end += size;
+    return 0;
+}
+
+static int put_json(struct outbox *outbox, const struct weir_message *message, uint64_t id,
+                    const char *payload, size_t size)
+{
+    char *line = json_frame_write(message, id, payload, size, &size);
+    int status = line ? add(outbox, line, size) : WEIR_ENOMEM;
+
+    free(line);
+    return status;
+}
+
+int outbox_put(struct outbox *outbox, const struct weir_message *message, uint64_t id,
+               const char *payload, size_t size)
+{
+    size_t line_size;
+    char *to;
+
     if (outbox->is_json)
-        return put_json(outbox, message, payload, size);
-    outbox->line_size = frame_write(outbox->line, sizeof outbox->line, message, size);
-    outbox->line_left = outbox->line_size;
-    outbox->payload = payload;
-    outbox->payload_left = outbox->line_size > 0 ? size : 0;
-    return outbox->line_size > 0 ? 0 : WEIR_EINVALID;
+        return put_json(outbox, message, id, payload, size);
+    to = make_room(outbox, FRAME_LINE_MAX + size);
+    if (!to)
+        return WEIR_ENOMEM;
+    line_size = frame_write(to, FRAME_LINE_MAX, message, id, size);
+    if (line_size == 0)
+        return WEIR_EINVALID;
+    if (size > 0)
+        memcpy(to + line_size, payload, size);
+    outbox->end += line_size + size;
+    return 0;
 }
 
-static ssize_t write_some(struct outbox *outbox)
+int outbox_say(struct outbox *outbox, const char *word, uint64_t id)
 {
-    struct iovec parts[] = {
-        { outbox->line + (outbox->line_size - outbox->line_left), outbox->line_left },
-        { (char *)(uintptr_t)outbox->payload, outbox->payload_left },
-    };
-    struct msghdr header = { .msg_iov = parts, .msg_iovlen = outbox->payload_left > 0 ? 2 : 1 };
+    char line[SAID_MAX], number[SAID_MAX] = "";
 
-    return sendmsg(outbox->descriptor, &header, MSG_NOSIGNAL);
+    if (id)
+        (void)snprintf(number, sizeof number,
+                       outbox->is_json ? ",\"id\":\"%" PRIu64 "\"" : " %" PRIu64, id);
+    (void)snprintf(line, sizeof line, outbox->is_json ? "{\"frame\":\"%s\"%s}\n" : "%s 0%s\n", word,
+                   number);
+    return add(outbox, line, strlen(line));
 }
 
-static void take(struct outbox *outbox, size_t written)
-{
-    size_t of_line = written < outbox->line_left ? written : outbox->line_left;
-
-    outbox->line_left -= of_line;
-    if (written == of_line)
-        return;
-    outbox->payload += written - of_line;
-    outbox->payload_left -= written - of_line;
-}
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int watch(struct weir_self *self, struct outbox *outbox, weir_ready *ready)
 {
-    int status = weir_watch(self, outbox->descriptor, WEIR_WRITABLE, ready, NULL, &outbox->watch);
+    int status;
 
+    if (outbox->watched)
+        return 0;
+    status = weir_watch(self, outbox->descriptor, WEIR_WRITABLE, ready, NULL, &outbox->watch);
     outbox->watched = status == 0;
     return status == 0 ? 0 : status == WEIR_ENOMEM ? ENOMEM : ENOTSUP;
 }
 
+static void empty(struct outbox *outbox)
+{
+    outbox->begin = outbox->end = 0;
+    if (outbox->room <= KEPT_ROOM)
+        return;
+    free(outbox->bytes);
+    outbox->bytes = NULL;
+    outbox->room = 0;
+}
+
 int outbox_write(struct weir_self *self, struct outbox *outbox, weir_ready *ready)
 {
-    while (!outbox_is_empty(outbox)) {
-        ssize_t written = write_some(outbox);
+    while (outbox_waiting(outbox) > 0) {
+        ssize_t written = send(outbox->descriptor, outbox->bytes + outbox->begin,
+                               outbox_waiting(outbox), MSG_NOSIGNAL);
 
-        if (written >= 0)
-            take(outbox, (size_t)written);
-        else if (errno == EAGAIN)
+        if (written >= 0) {
+            outbox->begin += (size_t)written;
+            outbox->written += (size_t)written;
+        } else if (errno == EAGAIN) {
             return watch(self, outbox, ready);
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             return errno;
+        }
     }
+    empty(outbox);
     return 0;
 }
 
 void outbox_fired(struct outbox *outbox)
 {
     outbox->watched = false;
-}
-
-bool outbox_is_empty(const struct outbox *outbox)
-{
-    return outbox->line_left == 0 && outbox->payload_left == 0;
 }

@@ -13,6 +13,8 @@
 #define LAST_READS_MAX 64u
 /* After SIGKILL, for processes that wait for a device. */
 #define END_WAIT_MS 1000
+/* Between two tries to send an output at the end. */
+#define BLOCKED_MS 10u
 /* That a child needs while it starts, and while it runs. */
 #define STARTING_DESCRIPTORS 16u
 #define RUNNING_DESCRIPTORS 6u
@@ -172,6 +174,20 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
+
+bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocked,
+                       uint64_t *left_ms)
+{
+    uint64_t began = clock_ms(), wait_ms = *left_ms, passed;
+    bool has_ended;
+
+    if (is_blocked && wait_ms > BLOCKED_MS)
+        wait_ms = BLOCKED_MS;
+    has_ended = wait_for_end(self, peer, is_blocked ? -1 : peer->inbox.stream.descriptor, wait_ms);
+    passed = clock_ms() - began;
+    *left_ms -= passed < *left_ms ? passed : *left_ms;
+    return *left_ms > 0 && (!has_ended || is_blocked);
+}
 
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)
 {

@@ -49,6 +49,11 @@ bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer
 /* For `prints`: reads, and logs the lines. */
 void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls);
 
+/* Waits for frames, and takes the time off `left_ms`; with `is_blocked` for a moment, since they
+ * may not be read yet. Logs what it prints meanwhile. False: the process has ended, or the time is
+ * over. */
+bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocked,
+                       uint64_t *left_ms);
 /* Closes descriptor 3, and waits at most `wait_ms` until the process has ended. Logs what it prints
  * meanwhile. */
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../files/files.h"
@@ -69,42 +70,73 @@ static int refuse(struct weir_self *self, int status)
 static int pipe_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct pipe *state = memory;
-    size_t size;
-    const char *payload = files_text(message, state->line, &size);
     int status;
 
     /* The child ends, and another one gets the message. */
-    if (state->phase != PIPE_READY) {
+    if (state->phase != PIPE_READY && state->phase != PIPE_BUSY) {
         weir_reason(self, "the child has ended");
         weir_retry_after(self, PIPE_AGAIN_MS);
         return WEIR_RETRY;
     }
-    status = outbox_put(&state->peer.outbox, message, payload, size);
-    if (status != 0)
-        return refuse(self, status);
-    words_next(self, &state->peer.words, state->peer.child.process);
-    state->phase = PIPE_BUSY;
-    state->kept = message;
-    state->answered = false;
-    state->began = weir_now_ms(self);
-    pipe_set_deadline(self, state, state->settings->timeout);
-    pipe_arm(self, state);
-    pipe_send(self, state);
-    return WEIR_KEEP;
+    status = pipe_give(self, state, message);
+    return status == 0 ? WEIR_KEEP : refuse(self, status);
+}
+
+static int pipe_taken(struct weir_self *self, void *memory)
+{
+    struct pipe *state = memory;
+
+    state->pace.is_leased = true;
+    pipe_keep_pace(self, state);
+    return 0;
+}
+
+static int pipe_returned(struct weir_self *self, void *memory)
+{
+    struct pipe *state = memory;
+
+    state->pace.is_leased = false;
+    pipe_keep_pace(self, state);
+    return 0;
+}
+
+/* The items of the child: lines of NAME VALUE. */
+static void add_items(const struct pipe *state, struct weir_inspection *out)
+{
+    const char *at = state->items;
+
+    while (*at) {
+        size_t line = strcspn(at, "\n"), name = strcspn(at, " \n");
+        size_t value = line > name ? name + 1 : line;
+        char item[WEIR_INSPECT_ITEM_MAX + 1];
+
+        if (name > 0) {
+            (void)snprintf(item, sizeof item, "%.*s", (int)name, at);
+            weir_inspect_add(out, item, "%.*s", (int)(line - value), at + value);
+        }
+        at += line + (at[line] == '\n');
+    }
 }
 
 static void pipe_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
 {
     const struct pipe *state = memory;
+    const struct window *window = &state->window;
 
     weir_inspect_add(out, "process", "%lld", (long long)state->peer.child.process);
     weir_inspect_add(out, "ready", "%s",
                      state->phase == PIPE_READY || state->phase == PIPE_BUSY ? "yes" : "no");
-    weir_inspect_add(out, "busy_ms", "%llu",
-                     (unsigned long long)(state->kept ? weir_now_ms(self) - state->began : 0));
+    weir_inspect_add(
+        out, "busy_ms", "%llu",
+        (unsigned long long)(state->phase == PIPE_BUSY ? weir_now_ms(self) - state->began : 0));
+    weir_inspect_add(out, "revision", "%u", state->revision);
+    weir_inspect_add(out, "window", "%u", state->pace.demand);
+    weir_inspect_add(out, "ahead", "%u", given_count(&window->ahead));
+    weir_inspect_add(out, "kept", "%u", given_count(&window->kept));
     weir_inspect_add(out, "messages_done", "%llu", (unsigned long long)state->count_done);
     weir_inspect_add(out, "messages_refused", "%llu", (unsigned long long)state->count_refused);
     weir_inspect_add(out, "printed_lines", "%llu", (unsigned long long)state->peer.words.total);
+    add_items(state, out);
 }
 
 /* The child has `grace` to end, and no thread waits for it. */
@@ -114,7 +146,10 @@ static int pipe_leave(struct weir_self *self, void *memory)
 
     if (state->phase == PIPE_ENDED || state->phase == PIPE_WAITING)
         return WEIR_END;
-    if (!state->leaves && pipe_listens(state)) {
+    if (!state->leaves && pipe_listens(state) && state->revision > 1) {
+        pipe_say_close(self, state);
+        pipe_arm(self, state);
+    } else if (!state->leaves && pipe_listens(state)) {
         pipe_expect_end(self, state, "the worker leaves", false);
         /* It may wait for a reader of its last frames. */
         inbox_close(self, &state->peer.inbox);
@@ -123,18 +158,39 @@ static int pipe_leave(struct weir_self *self, void *memory)
     return WEIR_WAIT;
 }
 
+/* The incarnation ends, and its worker does not leave. The child says its last words; a thread for
+ * blocking work waits for them. Returns what is left of `grace`. */
+static uint64_t hear_last_words(struct weir_self *self, struct pipe *state)
+{
+    uint64_t left = state->settings->grace;
+    bool may_come = true;
+
+    pipe_say_close(self, state);
+    while (may_come && state->phase == PIPE_CLOSING) {
+        while (pipe_read(self, state))
+            continue;
+        may_come = !state->peer.inbox.at_end &&
+                   peer_await_frames(self, &state->peer, state->blocked, &left);
+    }
+    while (pipe_read(self, state))
+        continue;
+    return left;
+}
+
 static void pipe_close(struct weir_self *self, void *memory, int reason)
 {
     struct pipe *state = memory;
     long long process = state->peer.child.process;
 
     (void)reason;
+    if (pipe_listens(state) && window_count(&state->window) == 0)
+        peer_leave(self, &state->peer,
+                   state->revision > 1 ? hear_last_words(self, state) : state->settings->grace);
     pipe_drop_frame(self, state);
-    if (pipe_listens(state) && !state->kept)
-        peer_leave(self, &state->peer, state->settings->grace);
     if (!peer_finish(self, &state->peer))
         weir_log(self, WEIR_LOG_ERROR, "child does not end", weir_int("process", process));
     program_close(&state->program);
+    window_finish(&state->window);
 }
 
 static void pipe_check(const void *memory, struct weir_report *report)
@@ -164,6 +220,8 @@ static const struct weir_option options[] = {
                          .help = "stop a child that needs longer for a message; 0s: never"),
     WEIR_OPTION_DURATION(struct pipe_settings, grace, .fallback = "5s", .min = 1, .max = 3600000,
                          .help = "until a child that must end is killed"),
+    WEIR_OPTION_DURATION(struct pipe_settings, tick, .fallback = "0s", .max = 86400000,
+                         .help = "between two ticks for the child; 0s: none"),
     WEIR_OPTION_SIZE(struct pipe_settings, frame_max, .fallback = "16MiB", .max = 1 << 30,
                      .help = "stop a child that writes a larger output"),
     WEIR_OPTION_U32(struct pipe_settings, log_lines, .fallback = "20",
@@ -190,10 +248,13 @@ const struct weir_behaviour exec_pipe = {
     .settings_size = sizeof(struct pipe_settings),
     .state_size = sizeof(struct pipe),
     .flags = WEIR_BLOCKING,
+    .in_hand = WINDOW_MAX,
     .check = pipe_check,
     .open = pipe_open,
     .handle = pipe_handle,
     .inspect = pipe_inspect,
     .close = pipe_close,
+    .taken = pipe_taken,
+    .returned = pipe_returned,
     .leave = pipe_leave,
 };

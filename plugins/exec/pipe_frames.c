@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "pipe_state.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define OUTPUT_OUT 0u
 /* Bytes of a reason that are dropped at a time. */
 #define REST_SIZE 512u
@@ -15,82 +18,230 @@ void pipe_drop_frame(struct weir_self *self, struct pipe *state)
     state->has_frame = state->blocked = false;
 }
 
-static bool is_wrong(const struct pipe *state)
+/* The message to which the frame belongs; NULL: none. */
+static struct given *target_of(struct pipe *state)
+{
+    if (!frame_has(&state->frame, FRAME_ID))
+        return window_in_hand(&state->window);
+    return window_find(&state->window, state->frame.fields[FRAME_ID]);
+}
+
+/* --- what is out of place --------------------------------------------------------------------- */
+
+static bool is_written(const struct pipe *state, const struct given *row)
+{
+    return row->mark <= state->peer.outbox.written;
+}
+
+static const char *wrong_ready(const struct pipe *state)
 {
     const struct frame *frame = &state->frame;
+    uint64_t revision = frame_has(frame, FRAME_REVISION) ? frame->fields[FRAME_REVISION] : 1;
+    uint64_t batch = frame_has(frame, FRAME_BATCH_SIZE) ? frame->fields[FRAME_BATCH_SIZE] : 1;
+
+    if (state->phase != PIPE_STARTING)
+        return "ready came twice";
+    if (revision < 1 || revision > FRAME_REVISION_MAX)
+        return "a revision that this host does not know";
+    return batch < 1 || batch > WINDOW_MAX || (batch > 1 && revision < 2)
+               ? "a batch that is not possible"
+               : NULL;
+}
+
+static const char *wrong_output(struct pipe *state)
+{
+    const struct frame *frame = &state->frame;
+    bool of_none = frame_has(frame, FRAME_ID) && frame->fields[FRAME_ID] == 0;
+    const struct given *target = target_of(state);
+
+    if (frame->size > state->settings->frame_max)
+        return "a frame is larger than frame_max";
+    if (frame->kind == FRAME_OUT)
+        return of_none || target ? NULL : "an output of no message";
+    return target && target->message->kind == WEIR_REQUEST ? NULL : "a reply to no request";
+}
+
+/* A child of revision 2 may end between two messages. One that has settled none would be replaced
+ * for ever. */
+static bool may_end(const struct pipe *state)
+{
+    return state->revision > 1 &&
+           (state->frame.kind == FRAME_FAIL || (state->frame.kind == FRAME_STOP && state->worked));
+}
+
+/* A verdict comes after the whole message. */
+static const char *wrong_verdict(struct pipe *state)
+{
+    const struct given *in_hand = window_in_hand(&state->window);
+
+    if (!in_hand)
+        return may_end(state) ? NULL : "a verdict for no message";
+    return is_written(state, in_hand) ? NULL : "a verdict before its message was written";
+}
+
+static const char *wrong_batch(const struct pipe *state)
+{
+    const struct given_list *ahead = &state->window.ahead;
+    uint64_t count = state->frame.fields[FRAME_COUNT];
+
+    if (count < 1 || count > given_count(ahead))
+        return "a verdict for no message";
+    return is_written(state, &ahead->rows[ahead->begin + count - 1])
+               ? NULL
+               : "a verdict before its message was written";
+}
+
+/* NULL: the frame is in place. */
+static const char *what_is_wrong(struct pipe *state)
+{
+    const struct frame *frame = &state->frame;
+    const struct given *target = target_of(state);
 
     if (frame->kind == FRAME_READY)
-        return state->phase != PIPE_STARTING;
-    if (state->phase != PIPE_BUSY)
-        return true;
-    if (frame->kind == FRAME_OUT || frame->kind == FRAME_REPLY)
-        return frame->size > state->settings->frame_max ||
-               (frame->kind == FRAME_REPLY && state->kept->kind != WEIR_REQUEST);
-    /* A verdict comes after the whole message. */
-    return !outbox_is_empty(&state->peer.outbox);
+        return wrong_ready(state);
+    if (state->phase == PIPE_STARTING)
+        return "a frame before ready";
+    if (state->revision < 2 && (frame->kind >= FRAME_FIRST_OF_2 || frame_has(frame, FRAME_ID)))
+        return "a frame of revision 2";
+    switch (frame->kind) {
+    case FRAME_OUT:
+    case FRAME_REPLY:
+        return wrong_output(state);
+    case FRAME_BATCH:
+        return wrong_batch(state);
+    case FRAME_KEEP:
+        return target && is_written(state, target) &&
+                       !window_is_kept(&state->window, frame->fields[FRAME_ID])
+                   ? NULL
+                   : "keep of a message that it does not have";
+    case FRAME_SETTLE:
+        return window_is_kept(&state->window, frame->fields[FRAME_ID])
+                   ? NULL
+                   : "settle of a message that it does not keep";
+    case FRAME_LOG:
+    case FRAME_LABEL:
+    case FRAME_INSPECT:
+        return frame->size > state->settings->frame_max ? "a frame is larger than frame_max" : NULL;
+    default:
+        return wrong_verdict(state);
+    }
 }
+
+/* --- obeying ---------------------------------------------------------------------------------- */
 
 /* 0 also when the request has ended. */
 static int send_output(struct weir_self *self, struct pipe *state)
 {
     bool is_reply = state->frame.kind == FRAME_REPLY;
+    const struct given *target = target_of(state);
+    uint64_t key = state->frame.fields[FRAME_KEY];
     int status;
 
-    state->output->key = state->frame.number ? state->frame.number : state->kept->key;
-    status = is_reply ? weir_reply(self, state->kept, state->output)
+    state->output->key = key || !target ? key : target->message->key;
+    status = is_reply ? weir_reply(self, target->message, state->output)
                       : weir_emit(self, OUTPUT_OUT, state->output);
     if (status != 0 && is_reply && status != WEIR_ENOMEM) {
         weir_message_free(self, state->output);
         status = 0;
     }
-    if (status == 0)
+    if (status == 0) {
         state->output = NULL;
+        state->label[0] = '\0';
+    }
     return status;
 }
 
-/* The child waits for the verdict of its message no longer. */
-static void finish_message(struct weir_self *self, struct pipe *state, int verdict)
+/* With the delay of the frame, and its bytes as the reason. */
+static void explain(struct weir_self *self, const struct pipe *state, int verdict)
 {
-    state->phase = PIPE_READY;
+    uint64_t delay = state->frame.fields[FRAME_MS];
+
     weir_reason(self, "%s", state->text);
     if (verdict == WEIR_RETRY)
-        weir_retry_after(self,
-                         state->frame.number < RETRY_MAX_MS ? state->frame.number : RETRY_MAX_MS);
-    pipe_settle(self, state, verdict);
+        weir_retry_after(self, delay < RETRY_MAX_MS ? delay : RETRY_MAX_MS);
+}
+
+static void end_message(struct weir_self *self, struct pipe *state, int verdict)
+{
+    explain(self, state, verdict);
+    pipe_end_message(self, state, verdict);
+}
+
+static void get_ready(struct weir_self *self, struct pipe *state)
+{
+    state->phase = PIPE_READY;
+    state->was_ready = true;
     pipe_arm(self, state);
+    pipe_open_window(self, state);
+    pipe_tick(self, state);
+}
+
+static void settle_kept(struct weir_self *self, struct pipe *state)
+{
+    int verdict = (int)state->frame.fields[FRAME_VERDICT];
+    const struct weir_message *message = window_take_kept(&state->window,
+                                                          state->frame.fields[FRAME_ID]);
+
+    explain(self, state, verdict);
+    pipe_settle(self, state, message, verdict);
+}
+
+static void stop(struct weir_self *self, struct pipe *state)
+{
+    if (window_in_hand(&state->window))
+        end_message(self, state, WEIR_DONE);
+    pipe_put_all_back(self, state);
+    pipe_expect_end(self, state, "stop", false);
 }
 
 static void obey(struct weir_self *self, struct pipe *state)
 {
     switch (state->frame.kind) {
     case FRAME_READY:
-        state->phase = PIPE_READY;
-        state->was_ready = true;
-        pipe_arm(self, state);
-        if (weir_set_demand(self, 1) != 0)
-            pipe_stop(self, state, "no memory");
+        get_ready(self, state);
         break;
     case FRAME_DONE:
-        finish_message(self, state, WEIR_DONE);
+        end_message(self, state, WEIR_DONE);
         break;
     case FRAME_RETRY:
-        finish_message(self, state, WEIR_RETRY);
+        end_message(self, state, WEIR_RETRY);
         break;
     case FRAME_REJECT:
-        finish_message(self, state, WEIR_REJECT);
+        end_message(self, state, WEIR_REJECT);
+        break;
+    case FRAME_BATCH:
+        for (uint64_t count = state->frame.fields[FRAME_COUNT]; count > 0; count--)
+            pipe_end_message(self, state, WEIR_DONE);
         break;
     case FRAME_STOP:
-        finish_message(self, state, WEIR_DONE);
-        pipe_expect_end(self, state, "stop", false);
+        stop(self, state);
         break;
     case FRAME_FAIL:
         pipe_stop(self, state, state->text);
+        break;
+    case FRAME_KEEP:
+        pipe_keep(self, state, state->frame.fields[FRAME_ID]);
+        break;
+    case FRAME_SETTLE:
+        settle_kept(self, state);
+        break;
+    case FRAME_LOG:
+        weir_log(self, (enum weir_log_level)state->frame.fields[FRAME_LEVEL], "child says",
+                 weir_int("process", state->peer.child.process), weir_str("text", state->text));
+        break;
+    case FRAME_LABEL:
+        (void)snprintf(state->label, sizeof state->label, "%.*s", WEIR_LABEL_SIZE - 1, state->text);
+        break;
+    case FRAME_INSPECT:
+        memcpy(state->items, state->text, sizeof state->items);
         break;
     case FRAME_OUT:
     case FRAME_REPLY:
         break;
     }
 }
+
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* False: it waits for more bytes. */
 static bool read_more(struct pipe *state, char *to, size_t size)
@@ -101,12 +252,16 @@ static bool read_more(struct pipe *state, char *to, size_t size)
     return got > 0;
 }
 
-/* The origin of the message in hand waits for the output, too. NULL: memory is out. */
-static struct weir_message *make_output(struct weir_self *self, const struct pipe *state)
+/* The origin of the message to which the output belongs waits for it, too. NULL: memory is out. */
+static struct weir_message *make_output(struct weir_self *self, struct pipe *state)
 {
-    struct weir_message *output = weir_message_new(self, state->tag, state->frame.size);
+    const struct given *target = target_of(state);
+    struct weir_message *output = state->label[0]
+                                      ? weir_message_new_labelled(self, state->tag,
+                                                                  state->frame.size, state->label)
+                                      : weir_message_new(self, state->tag, state->frame.size);
 
-    if (!output || weir_join(self, output, state->kept) == 0)
+    if (!output || !target || weir_join(self, output, target->message) == 0)
         return output;
     weir_message_free(self, output);
     return NULL;
@@ -179,6 +334,8 @@ static bool end_frame(struct weir_self *self, struct pipe *state)
 
 static bool begin_frame(struct weir_self *self, struct pipe *state)
 {
+    const char *wrong;
+
     switch (inbox_line(&state->peer.inbox, &state->frame)) {
     case INBOX_NOTHING:
     case INBOX_END:
@@ -194,10 +351,11 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
     }
     state->has_frame = state->answered = true;
     state->got = 0;
-    if (!is_wrong(state))
+    wrong = what_is_wrong(state);
+    if (!wrong)
         return true;
     pipe_drop_frame(self, state);
-    pipe_stop(self, state, "a frame of the child is out of place");
+    pipe_stop(self, state, wrong);
     return false;
 }
 
@@ -211,15 +369,23 @@ static void wait_for_frames(struct weir_self *self, struct pipe *state)
         pipe_stop(self, state, "no memory for a watch");
 }
 
-/* Reads frames until there are no more, or one of them has to wait. */
+bool pipe_read(struct weir_self *self, struct pipe *state)
+{
+    state->blocked = state->full = false;
+    return pipe_listens(state) && (state->has_frame || begin_frame(self, state)) &&
+           end_frame(self, state);
+}
+
 void pipe_pump(struct weir_self *self, struct pipe *state)
 {
     bool was_blocked = state->blocked, was_full = state->full;
+    uint64_t done = state->count_done;
 
-    state->blocked = state->full = false;
-    while (pipe_listens(state) && (state->has_frame || begin_frame(self, state)) &&
-           end_frame(self, state))
+    while (pipe_read(self, state))
         continue;
+    if (state->count_done != done)
+        weir_progress(self, "messages", state->count_done, 0);
+    pipe_keep_pace(self, state);
     /* The time that an output waits for room is not that of the child. */
     if (was_full && !state->full && state->phase == PIPE_BUSY)
         pipe_set_deadline(self, state, state->settings->timeout);

@@ -31,7 +31,8 @@ static const struct peer_calls calls = { on_ended, pipe_on_frames, on_room, on_p
 
 bool pipe_listens(const struct pipe *state)
 {
-    return state->phase == PIPE_STARTING || state->phase == PIPE_READY || state->phase == PIPE_BUSY;
+    return state->phase == PIPE_STARTING || state->phase == PIPE_READY ||
+           state->phase == PIPE_BUSY || state->phase == PIPE_CLOSING;
 }
 
 /* --- timers ----------------------------------------------------------------------------------- */
@@ -61,13 +62,25 @@ static uint64_t time_to_look(struct weir_self *self, const struct pipe *state)
     return state->deadline && left < LOOK_MS ? left : LOOK_MS;
 }
 
-/* Without memory for the timer the child ends now. */
+static bool is_at_rest(const struct pipe *state)
+{
+    return state->phase == PIPE_KILLED || state->phase == PIPE_ENDED ||
+           state->phase == PIPE_WAITING ||
+           (state->phase == PIPE_READY && !state->blocked && window_count(&state->window) == 0);
+}
+
+/* A timer that fires earlier stays. Without memory for the timer the child ends now. */
 void pipe_arm(struct weir_self *self, struct pipe *state)
 {
-    cancel_timer(self, state);
-    if (state->phase == PIPE_READY || state->phase == PIPE_KILLED || state->phase == PIPE_ENDED ||
-        state->phase == PIPE_WAITING)
+    uint64_t due;
+
+    if (is_at_rest(state))
         return;
+    due = weir_now_ms(self) + time_to_look(self, state);
+    if (state->timer && state->timer_due <= due)
+        return;
+    cancel_timer(self, state);
+    state->timer_due = due;
     if (weir_after(self, time_to_look(self, state), look, NULL, &state->timer) == 0)
         return;
     state->timer = 0;
@@ -77,6 +90,28 @@ void pipe_arm(struct weir_self *self, struct pipe *state)
     kill_child(state);
 }
 
+static void on_tick(struct weir_self *self, void *memory, void *context)
+{
+    struct pipe *state = memory;
+    bool is_busy = state->phase == PIPE_BUSY;
+
+    (void)context;
+    if ((state->phase != PIPE_READY && !is_busy) || state->revision < 2 ||
+        outbox_waiting(&state->peer.outbox) > 0 || (is_busy && state->ticked))
+        return;
+    state->ticked = true;
+    if (outbox_say(&state->peer.outbox, "tick", 0) == 0)
+        pipe_send(self, state);
+}
+
+/* Without memory for the timer the child gets no ticks, and ends: it may wait for them. */
+void pipe_tick(struct weir_self *self, struct pipe *state)
+{
+    if (state->revision > 1 && state->settings->tick > 0 && !state->ticks &&
+        weir_every(self, state->settings->tick, on_tick, NULL, &state->ticks) != 0)
+        pipe_stop(self, state, "no memory for a timer");
+}
+
 void pipe_set_deadline(struct weir_self *self, struct pipe *state, uint64_t after_ms)
 {
     state->deadline = after_ms ? weir_now_ms(self) + after_ms : 0;
@@ -84,7 +119,7 @@ void pipe_set_deadline(struct weir_self *self, struct pipe *state, uint64_t afte
 
 int pipe_start(struct weir_self *self, struct pipe *state)
 {
-    int error = weir_set_demand(self, 0) == 0 ? 0 : ENOMEM;
+    int error = pipe_take_nothing(self, state) == 0 ? 0 : ENOMEM;
 
     if (error == 0)
         error = peer_start(self, &state->peer, &state->program.plan, state->program.command.words,
@@ -95,6 +130,9 @@ int pipe_start(struct weir_self *self, struct pipe *state)
     state->lacks = false;
     state->cause = NULL;
     state->has_ended = state->was_ready = state->worked = false;
+    state->pace = (struct pipe_pace){ .is_leased = state->pace.is_leased };
+    state->revision = 0;
+    state->label[0] = state->items[0] = '\0';
     pipe_set_deadline(self, state, state->settings->start_timeout);
     pipe_arm(self, state);
     return 0;
@@ -109,7 +147,10 @@ void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cau
     state->cause = cause;
     state->failed = failed;
     state->blocked = false;
-    (void)weir_set_demand(self, 0);
+    (void)pipe_take_nothing(self, state);
+    if (failed)
+        pipe_be_careful(self, state);
+    pipe_put_back(self, state);
     pipe_set_deadline(self, state, state->settings->grace);
     outbox_close(self, &state->peer.outbox);
     pipe_arm(self, state);
@@ -128,14 +169,21 @@ static bool is_over(struct weir_self *self, const struct pipe *state)
     return state->deadline && weir_now_ms(self) >= state->deadline;
 }
 
-static void look_at_message(struct weir_self *self, struct pipe *state)
+static void look_at_messages(struct weir_self *self, struct pipe *state)
 {
-    if (!weir_is_wanted(self, state->kept)) {
+    if (pipe_cancel(self, state)) {
         pipe_stop(self, state, "the result is not wanted any more");
         state->failed = false;
-    } else if (!state->full && is_over(self, state)) {
+    } else if (state->phase == PIPE_BUSY && !state->full && is_over(self, state)) {
         pipe_stop(self, state, "time-out");
     }
+}
+
+static void end_grace(struct weir_self *self, struct pipe *state)
+{
+    weir_log(self, WEIR_LOG_WARNING, "child is killed: it does not end within grace",
+             weir_int("process", state->peer.child.process));
+    kill_child(state);
 }
 
 static void look(struct weir_self *self, void *memory, void *context)
@@ -144,12 +192,12 @@ static void look(struct weir_self *self, void *memory, void *context)
 
     (void)context;
     state->timer = 0;
-    if (state->phase == PIPE_BUSY)
-        look_at_message(self, state);
+    if (state->phase == PIPE_BUSY || state->phase == PIPE_READY)
+        look_at_messages(self, state);
     else if (state->phase == PIPE_STARTING && is_over(self, state))
         pipe_stop(self, state, "not ready in time");
-    else if (state->phase == PIPE_LEAVING && is_over(self, state))
-        kill_child(state);
+    else if ((state->phase == PIPE_LEAVING || state->phase == PIPE_CLOSING) && is_over(self, state))
+        end_grace(self, state);
     if (state->blocked || state->has_ended)
         pipe_pump(self, state);
     else
@@ -157,18 +205,6 @@ static void look(struct weir_self *self, void *memory, void *context)
 }
 
 /* --- the end of the child --------------------------------------------------------------------- */
-
-void pipe_settle(struct weir_self *self, struct pipe *state, int verdict)
-{
-    const struct weir_message *kept = state->kept;
-
-    state->kept = NULL;
-    state->worked = true;
-    state->count_done += verdict == WEIR_DONE;
-    state->count_refused += verdict != WEIR_DONE;
-    weir_progress(self, "messages", state->count_done, 0);
-    (void)weir_settle(self, kept, verdict);
-}
 
 /* 0 stands for an end that something else in the program has taken note of. */
 static const char *signal_name(int number)
@@ -179,13 +215,12 @@ static const char *signal_name(int number)
 }
 
 /* Names the message that the child had in hand. */
-static void blame(struct weir_self *self, const struct pipe *state, long long process,
-                  const char *reason)
+static void blame(struct weir_self *self, struct pipe *state, long long process, const char *reason)
 {
-    const struct weir_message *kept = state->kept;
+    const struct weir_message *blamed = window_blamed(&state->window)->message;
     char sample[PIPE_SAMPLE_SIZE];
     size_t size;
-    const char *payload = files_text(kept, state->line, &size);
+    const char *payload = files_text(blamed, state->line, &size);
     size_t shown = size < state->settings->log_payload ? size : state->settings->log_payload;
 
     if (shown > 0)
@@ -194,20 +229,20 @@ static void blame(struct weir_self *self, const struct pipe *state, long long pr
     weir_printable_replace(sample, shown);
     weir_log(self, WEIR_LOG_ERROR, "child ended with a message in hand",
              weir_int("process", process), weir_str("reason", reason),
-             weir_str("tag", kept->tag ? kept->tag->name : ""), weir_uint("key", kept->key),
-             weir_uint("attempt", kept->attempt), weir_uint("bytes", size),
+             weir_str("tag", blamed->tag ? blamed->tag->name : ""), weir_uint("key", blamed->key),
+             weir_uint("attempt", blamed->attempt), weir_uint("bytes", size),
              weir_str("payload", sample), words_said(&state->peer.words));
 }
 
 /* A child that ends with 0 between two messages has chosen to. It may have been handed the next one
  * before its end was seen. */
-static bool is_failure(const struct pipe *state)
+static bool is_failure(struct pipe *state)
 {
     bool chosen = !state->end.by_signal && state->end.number == 0 && state->worked;
 
     if (state->cause)
         return state->failed;
-    return !chosen || (state->kept && state->answered);
+    return !chosen || (window_in_hand(&state->window) && state->answered);
 }
 
 static void write_reason(const struct pipe *state, char *to, size_t size)
@@ -227,7 +262,7 @@ static void write_reason(const struct pipe *state, char *to, size_t size)
 static void fail(struct weir_self *self, struct pipe *state, const char *reason)
 {
     state->phase = PIPE_ENDED;
-    (void)weir_set_demand(self, 0);
+    (void)pipe_take_nothing(self, state);
     weir_reason(self, "%s", reason);
     (void)weir_exit(self, weir_pid_of(self), WEIR_END_CRASH);
 }
@@ -236,12 +271,25 @@ static void forget_child(struct weir_self *self, struct pipe *state)
 {
     pipe_drop_frame(self, state);
     cancel_timer(self, state);
+    if (state->flush)
+        (void)weir_cancel_timer(self, state->flush);
+    state->flush = 0;
     (void)peer_finish(self, &state->peer);
+}
+
+/* The end was no failure: the message for which the child answers comes again, or is refused. */
+static void give_again(struct weir_self *self, struct pipe *state, const char *reason)
+{
+    const struct weir_message *message = window_take_blamed(&state->window);
+
+    weir_reason(self, "%s", reason);
+    weir_retry_after(self, 0);
+    pipe_settle(self, state, message, state->cause ? WEIR_REJECT : WEIR_RETRY);
 }
 
 void pipe_end(struct weir_self *self, struct pipe *state)
 {
-    bool failed = is_failure(state);
+    bool failed = is_failure(state), is_blamed = window_count(&state->window) > 0;
     long long process = state->peer.child.process;
     char reason[REASON_SIZE], text[REASON_SIZE];
     int error = 0;
@@ -252,18 +300,18 @@ void pipe_end(struct weir_self *self, struct pipe *state)
         state->phase = PIPE_ENDED;
         return;
     }
-    if (state->kept && !failed) {
-        weir_reason(self, "%s", reason);
-        weir_retry_after(self, 0);
-        pipe_settle(self, state, state->cause ? WEIR_REJECT : WEIR_RETRY);
-    }
+    if (failed)
+        pipe_be_careful(self, state);
+    pipe_put_back(self, state);
+    if (is_blamed && !failed)
+        give_again(self, state, reason);
     if (!failed)
         error = pipe_start(self, state);
     if (pipe_start_later(self, state, error))
         error = 0;
     if (error != 0)
         (void)snprintf(reason, sizeof reason, "%s", strerror_r(error, text, sizeof text));
-    if (state->kept)
+    if (is_blamed && failed)
         blame(self, state, process, reason);
     else if (failed)
         weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
@@ -331,6 +379,24 @@ void pipe_send(struct weir_self *self, struct pipe *state)
         pipe_stop(self, state, "no memory for a watch");
 }
 
+/* The end of file comes behind `close`. */
+static void send_close(struct weir_self *self, struct pipe *state)
+{
+    int error = outbox_write(self, &state->peer.outbox, on_room);
+
+    if (error != 0 || outbox_waiting(&state->peer.outbox) == 0)
+        outbox_close(self, &state->peer.outbox);
+}
+
+void pipe_say_close(struct weir_self *self, struct pipe *state)
+{
+    state->phase = PIPE_CLOSING;
+    (void)pipe_take_nothing(self, state);
+    pipe_set_deadline(self, state, state->settings->grace);
+    (void)outbox_say(&state->peer.outbox, "close", 0);
+    send_close(self, state);
+}
+
 static void on_room(struct weir_self *self, void *memory, void *context, int descriptor,
                     int readiness)
 {
@@ -340,7 +406,9 @@ static void on_room(struct weir_self *self, void *memory, void *context, int des
     (void)descriptor;
     (void)readiness;
     outbox_fired(&state->peer.outbox);
-    if (state->phase == PIPE_BUSY)
+    if (state->phase == PIPE_CLOSING)
+        send_close(self, state);
+    else if (pipe_listens(state))
         pipe_send(self, state);
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipe_state.h - a worker of exec.pipe: its child, and the message that the child has.
+ * pipe_state.h - a worker of exec.pipe: its child, and the messages that the child has.
  *
- * pipe.c has the callbacks and the options, pipe_life.c begins and ends the child, pipe_frames.c
- * carries out what the child writes. Not synchronised.
+ * pipe.c has the callbacks and the options, pipe_life.c begins and ends the child, pipe_window.c
+ * gives it messages and settles them, pipe_frames.c carries out what it writes. Not synchronised.
  */
 #ifndef PIPE_STATE_H
 #define PIPE_STATE_H
 
 #include "peer.h"
 #include "program.h"
+#include "window.h"
 
 /* Before another try to send an output, or to get memory for it. */
 #define PIPE_AGAIN_MS 100u
@@ -33,7 +34,12 @@ struct pipe_settings {
     uint64_t frame_max;
     uint32_t log_lines;
     uint32_t log_payload;
-    _Atomic bool is_tried; /* no option: a worker has waited whether its child ends at once */
+    uint64_t tick;
+    /* No options. */
+    _Atomic bool is_tried; /* a worker has waited whether its child ends at once */
+    /* The worker whose child has ended with a batch, plus 1, and the messages of the batch in the
+     * upper half: they are given one at a time. */
+    _Atomic uint64_t careful;
 };
 
 /*
@@ -42,12 +48,14 @@ struct pipe_settings {
  *     v      ready         handle
  * STARTING --------> READY <------> BUSY
  *     |                |   verdict   |
- *     +----------------+-------------+   time-out, not wanted, a wrong frame, fail, stop
+ *     |                +--> CLOSING  |   the worker leaves, and the child may say its last words
+ *     |                |      |      |
+ *     +----------------+------+------+   time-out, not wanted, a wrong frame, fail, stop
  *                      v
- *                   LEAVING -------> KILLED      grace is over
+ *                   LEAVING -------> KILLED      grace is over, also from CLOSING
  *                      |                |
  *                      v                v
- *                    (the process has ended)     also from STARTING, READY, BUSY
+ *                    (the process has ended)     also from STARTING, READY, BUSY, CLOSING
  *                              |
  *                              v
  *                            ENDED               the host ends this incarnation
@@ -57,9 +65,23 @@ enum pipe_phase {
     PIPE_STARTING,
     PIPE_READY,
     PIPE_BUSY,
+    PIPE_CLOSING,
     PIPE_LEAVING,
     PIPE_KILLED,
     PIPE_ENDED,
+};
+
+/* How many messages the child may have ahead. */
+struct pipe_pace {
+    uint32_t size;
+    uint32_t batch;   /* announced by the child; 0 = none */
+    uint32_t careful; /* messages that are given one at a time */
+    bool is_leased;   /* the worker is */
+    bool is_alone;    /* a sibling is idle, or the mailbox is unbuffered: seen at `looked` */
+    uint64_t looked;  /* weir_now_ms; 0 = never */
+    uint64_t began;   /* when the message came in hand that is settled first; weir_now_ms */
+    uint32_t ended;   /* verdicts since */
+    uint32_t demand;  /* the last one that was set */
 };
 
 struct pipe {
@@ -70,14 +92,17 @@ struct pipe {
 
     struct peer peer;
     enum pipe_phase phase;
-    const struct weir_message *kept; /* the message in hand; NULL = none */
-    bool has_ended;                  /* the process; `end` says how */
+    uint32_t revision; /* of the child's frames */
+    struct window window;
+    struct pipe_pace pace;
+    bool has_ended; /* the process; `end` says how */
     struct child_end end;
     const char *cause; /* why the child must end; static, or `text`; NULL = nothing */
     bool failed;       /* with a cause: the end is a failure of the worker */
     bool was_ready;    /* it has said so */
     bool worked;       /* it has settled a message */
-    bool answered;     /* it has written a frame for the message in hand */
+    bool answered;     /* it has written a frame since the message in hand is in hand */
+    bool ticked;       /* it has got a tick since then */
     bool leaves;       /* the worker does: no other child follows */
     bool lacks;        /* what a child needs: the log has it */
 
@@ -88,13 +113,18 @@ struct pipe {
     bool blocked;                /* the output has no room, or no memory */
     bool full;                   /* with `blocked`: no room; the time is not that of the child */
 
-    uint64_t began;    /* with the message: weir_now_ms */
+    uint64_t began;    /* with the message in hand: weir_now_ms */
     uint64_t deadline; /* of the phase; 0 = none */
     uint64_t timer;    /* 0 = none */
+    uint64_t timer_due;
+    uint64_t flush; /* a timer; 0 = none */
+    uint64_t ticks; /* likewise */
 
     uint64_t count_done;
     uint64_t count_refused; /* retried or rejected */
     char text[PIPE_TEXT_SIZE];
+    char items[PIPE_TEXT_SIZE];  /* what `inspect` shows: lines of NAME VALUE */
+    char label[WEIR_LABEL_SIZE]; /* of the next output */
 };
 
 /* --- pipe_life.c ------------------------------------------------------------------------------ */
@@ -120,16 +150,48 @@ void pipe_stop(struct weir_self *self, struct pipe *state, const char *cause);
 /* After the end of the process: another child begins, or the host ends this incarnation. With
  * `leaves` nothing follows. */
 void pipe_end(struct weir_self *self, struct pipe *state);
-/* Sends the rest of the message in hand. */
+/* Writes the frames that gathered. */
 void pipe_send(struct weir_self *self, struct pipe *state);
-void pipe_settle(struct weir_self *self, struct pipe *state, int verdict);
+/* The child is ready: begins to send it ticks. */
+void pipe_tick(struct weir_self *self, struct pipe *state);
 /* True while the frames of the child count. */
 bool pipe_listens(const struct pipe *state);
+/* The worker leaves: a child of revision 2 says its last words, which count, and ends. */
+void pipe_say_close(struct weir_self *self, struct pipe *state);
+
+/* --- pipe_window.c ---------------------------------------------------------------------------- */
+
+/* Sets the demand to 0. Returns a status. */
+int pipe_take_nothing(struct weir_self *self, struct pipe *state);
+/* The child is ready: gives it as many messages as its first frame says. */
+void pipe_open_window(struct weir_self *self, struct pipe *state);
+/* Gives the child a message, which stays kept. Returns a status of outbox_put. */
+int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_message *message);
+/* The child keeps a message that is ahead. */
+void pipe_keep(struct weir_self *self, struct pipe *state, uint64_t id);
+/* Ends the message in hand. */
+void pipe_end_message(struct weir_self *self, struct pipe *state, int verdict);
+/* Ends a message that has left the window. */
+void pipe_settle(struct weir_self *self, struct pipe *state, const struct weir_message *message,
+                 int verdict);
+/* After some verdicts: how many messages the child may have from now on. */
+void pipe_keep_pace(struct weir_self *self, struct pipe *state);
+/* Gives all messages back: the child has chosen to end. */
+void pipe_put_all_back(struct weir_self *self, struct pipe *state);
+/* Gives back all but the message that the child answers for. */
+void pipe_put_back(struct weir_self *self, struct pipe *state);
+/* The child has failed with a batch: the next child gets its messages one by one. */
+void pipe_be_careful(struct weir_self *self, const struct pipe *state);
+/* Tells the child what is not wanted any more. True: it has worked on such a message for a while,
+ * and must be stopped. */
+bool pipe_cancel(struct weir_self *self, struct pipe *state);
 
 /* --- pipe_frames.c ---------------------------------------------------------------------------- */
 
 /* Reads frames until there are no more, or one of them has to wait. */
 void pipe_pump(struct weir_self *self, struct pipe *state);
+/* Reads a frame. False: there is none now, or it has to wait (`blocked`). */
+bool pipe_read(struct weir_self *self, struct pipe *state);
 /* Forgets the frame that is not finished. */
 void pipe_drop_frame(struct weir_self *self, struct pipe *state);
 /* The watch of the frames. */

@@ -67,10 +67,10 @@ static void drain(struct reading *reading)
         reading->outcome.last = inbox_line(reading->inbox, &frame);
         if (reading->outcome.last != INBOX_FRAME)
             return;
-        trial_must(frame.kind <= FRAME_FAIL, "a frame of no kind");
+        trial_must(frame.kind <= FRAME_INSPECT, "a frame of no kind");
         mix(&reading->outcome, &frame.kind, sizeof frame.kind);
         mix(&reading->outcome, &frame.size, sizeof frame.size);
-        mix(&reading->outcome, &frame.number, sizeof frame.number);
+        mix(&reading->outcome, frame.fields, sizeof frame.fields);
         reading->outcome.frames++;
         reading->left = frame.size;
     }
@@ -171,7 +171,7 @@ static void write_json(const uint8_t *data, size_t size)
     static const char head[] = "{\"frame\":\"out\",", mark[] = "\"tag\":\"\",";
     const struct weir_message message = { .kind = WEIR_MESSAGE, .attempt = 1 };
     size_t line_size = 0, rest;
-    char *line = json_frame_write(&message, (const char *)data, size, &line_size), *at, *text;
+    char *line = json_frame_write(&message, 0, (const char *)data, size, &line_size), *at, *text;
 
     trial_must(line && line[line_size - 1] == '\n', "no line");
     at = memmem(line, line_size, mark, sizeof mark - 1);

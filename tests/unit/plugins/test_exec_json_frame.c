@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include "../../../plugins/exec/base64.h"
+#include <weir/plugin.h>
+
 #include "../../../plugins/exec/json_frame.h"
 #include "../../../plugins/exec/json_text.h"
 #include "../host/suite.h"
@@ -33,12 +35,12 @@ static void expect(const char *line, enum frame_kind kind, uint64_t number, cons
                    size_t size)
 {
     char *read = copy(line, strlen(line));
-    struct frame frame = { .size = 77, .number = 77 };
+    struct frame frame = { .size = 77 };
     const char *found;
 
     CU_ASSERT_TRUE_FATAL(json_frame_read(read, strlen(line), &frame, &found));
     CU_ASSERT_EQUAL(frame.kind, kind);
-    CU_ASSERT_EQUAL(frame.number, number);
+    CU_ASSERT_EQUAL(frame.fields[kind == FRAME_RETRY ? FRAME_MS : FRAME_KEY], number);
     CU_ASSERT_EQUAL_FATAL(frame.size, size);
     CU_ASSERT_TRUE(size == 0 || memcmp(found, bytes, size) == 0);
     free(read);
@@ -58,6 +60,42 @@ static void test_frames_of_a_child_are_read(void)
     expect("{\"frame\":\"retry\",\"ms\":1500,\"data\":\"later\"}", FRAME_RETRY, 1500, "later", 5);
     expect("{\"frame\":\"reject\",\"data\":\"no\"}", FRAME_REJECT, 0, "no", 2);
     expect("{\"frame\":\"f\\u0061il\"}", FRAME_FAIL, 0, "", 0);
+}
+
+static void test_members_of_revision_2_are_read(void)
+{
+    static const struct {
+        const char *line;
+        enum frame_kind kind;
+        enum frame_field field;
+        uint64_t value;
+    } rows[] = {
+        { "{\"frame\":\"ready\",\"revision\":2}", FRAME_READY, FRAME_REVISION, 2 },
+        { "{\"frame\":\"ready\",\"revision\":2,\"batch\":64}", FRAME_READY, FRAME_BATCH_SIZE, 64 },
+        { "{\"frame\":\"out\",\"key\":\"0\",\"id\":\"7\"}", FRAME_OUT, FRAME_ID, 7 },
+        { "{\"frame\":\"out\",\"id\":0}", FRAME_OUT, FRAME_ID, 0 },
+        { "{\"frame\":\"reply\",\"id\":7}", FRAME_REPLY, FRAME_ID, 7 },
+        { "{\"frame\":\"batch\",\"count\":3}", FRAME_BATCH, FRAME_COUNT, 3 },
+        { "{\"frame\":\"keep\",\"id\":\"7\"}", FRAME_KEEP, FRAME_ID, 7 },
+        { "{\"frame\":\"settle\",\"id\":7,\"verdict\":\"reject\"}", FRAME_SETTLE, FRAME_VERDICT,
+          WEIR_REJECT },
+        { "{\"frame\":\"settle\",\"id\":7,\"verdict\":\"retry\",\"ms\":9}", FRAME_SETTLE, FRAME_MS,
+          9 },
+        { "{\"frame\":\"log\",\"level\":\"error\",\"data\":\"x\"}", FRAME_LOG, FRAME_LEVEL,
+          WEIR_LOG_ERROR },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *line = copy(rows[i].line, strlen(rows[i].line));
+        struct frame frame;
+        const char *bytes;
+
+        CU_ASSERT_TRUE_FATAL(json_frame_read(line, strlen(rows[i].line), &frame, &bytes));
+        CU_ASSERT_EQUAL(frame.kind, rows[i].kind);
+        CU_ASSERT_TRUE(frame_has(&frame, rows[i].field));
+        CU_ASSERT_EQUAL(frame.fields[rows[i].field], rows[i].value);
+        free(line);
+    }
 }
 
 static void test_escapes_are_their_characters(void)
@@ -110,6 +148,11 @@ static void test_other_lines_are_no_frames(void)
         "{\"frame\":\"out\",\"base64\":\"A===\"}",
         "{\"frame\":\"out\",\"base64\":\"AA==AAAA\"}",
         "{\"frame\":\"out\",\"base64\":\"AA-A\"}",
+        "{\"frame\":\"keep\"}",
+        "{\"frame\":\"batch\",\"batch\":3}",
+        "{\"frame\":\"log\",\"level\":\"loud\"}",
+        "{\"frame\":\"settle\",\"id\":7}",
+        "{\"frame\":\"settle\",\"id\":7,\"verdict\":\"retry\"}",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -170,7 +213,7 @@ static void expect_written(const struct weir_message *message, const char *paylo
                            const char *text)
 {
     size_t written;
-    char *line = json_frame_write(message, payload, size, &written);
+    char *line = json_frame_write(message, 0, payload, size, &written);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(line);
     CU_ASSERT_EQUAL_FATAL(written, strlen(text));
@@ -256,6 +299,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "frames of a child", test_frames_of_a_child_are_read },
+        { "revision 2", test_members_of_revision_2_are_read },
         { "escapes", test_escapes_are_their_characters },
         { "other lines", test_other_lines_are_no_frames },
         { "random lines", test_random_lines_stay_within_their_bytes },

@@ -247,14 +247,13 @@ static void test_payload_in_the_log_is_cut_and_printable(void)
 
 static void test_what_is_no_frame_is_a_failure(void)
 {
-    static const char *const wrong = "a frame of the child is out of place";
-
     expect_failure(CHILD("echo hello >&4; sleep 1000"), "x", "the child wrote no frame");
     expect_failure(CHILD("head -c 100000 /dev/zero >&4; sleep 1000"), "x",
                    "the child wrote no frame");
-    expect_failure(CHILD("say ready; sleep 1000"), "x", wrong);
-    expect_failure(CHILD("say reply x; sleep 1000"), "x", wrong);
-    expect_failure("frame_max: 3\n" CHILD("say out 1234; sleep 1000"), "x", wrong);
+    expect_failure(CHILD("say ready; sleep 1000"), "x", "ready came twice");
+    expect_failure(CHILD("say reply x; sleep 1000"), "x", "a reply to no request");
+    expect_failure("frame_max: 3\n" CHILD("say out 1234; sleep 1000"), "x",
+                   "a frame is larger than frame_max");
     expect_failure("grace: 1ms\n" CHILD("exec 4>&-; exit 7"), "x", "exit code 7");
 }
 

@@ -135,7 +135,7 @@ static void test_what_is_no_frame_is_a_failure(void)
     expect_failure("frame_max: 10\n" JSON_CHILD("say('out', data='x' * 2000); time.sleep(1000)"),
                    none);
     expect_failure("frame_max: 10\n" JSON_CHILD("say('out', data='x' * 11); time.sleep(1000)"),
-                   "a frame of the child is out of place");
+                   "a frame is larger than frame_max");
     expect_failure(JSON_CHILD("say('fail', data='disk is gone'); time.sleep(1000)"),
                    "disk is gone");
 }

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
+
+#include "../files/files.h"
+#include "pipe_state.h"
+
+/* Messages ahead of a child that announces no batch. */
+#define SIZE_MAX_AHEAD 16u
+/* Payloads ahead, in bytes. */
+#define BYTES_AHEAD ((uint64_t)64 * 1024)
+#define BYTES_OF_BATCH ((uint64_t)1024 * 1024)
+/* A verdict in this time lets the window grow. */
+#define QUICK_MS 1u
+/* Frames that gathered are written at once. */
+#define FLUSH_BYTES ((size_t)32 * 1024)
+/* Frames that gathered wait so long for more. */
+#define FLUSH_MS 1u
+/* Between two looks at the siblings. */
+#define LOOK_MS 100u
+
+#define CAREFUL_SHIFT 32u
+
+/* --- the demand ------------------------------------------------------------------------------- */
+
+static int set_demand(struct weir_self *self, struct pipe *state, uint32_t count)
+{
+    int status = weir_set_demand(self, count);
+
+    if (status == 0)
+        state->pace.demand = count;
+    return status;
+}
+
+int pipe_take_nothing(struct weir_self *self, struct pipe *state)
+{
+    return set_demand(self, state, 0);
+}
+
+/* A message that waits behind another one could be handled by a sibling; or nothing may wait. */
+static bool is_alone(struct weir_self *self, struct pipe *state)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    struct pipe_pace *pace = &state->pace;
+    uint64_t now = weir_now_ms(self);
+    uint32_t own = window_count(&state->window) == 0;
+
+    if (pace->looked && now < pace->looked + LOOK_MS)
+        return pace->is_alone;
+    pace->looked = now;
+    pace->is_alone = weir_pool_stats(self, weir_pool(self), &stats) == 0 &&
+                     (stats.limit == WEIR_UNBUFFERED || stats.idle > own);
+    return pace->is_alone;
+}
+
+static uint32_t size_now(struct weir_self *self, struct pipe *state)
+{
+    struct pipe_pace *pace = &state->pace;
+
+    if (state->revision < 2 || pace->is_leased || pace->careful > 0)
+        return 1;
+    if (pace->batch > 0)
+        return pace->batch;
+    if (pace->size > 1 && is_alone(self, state))
+        pace->size = 1;
+    return pace->size;
+}
+
+static uint32_t demand_now(struct weir_self *self, struct pipe *state)
+{
+    uint64_t bytes_max = state->pace.batch > 0 ? BYTES_OF_BATCH : BYTES_AHEAD;
+    uint32_t size = size_now(self, state), count;
+
+    if (state->window.bytes >= bytes_max)
+        size = given_count(&state->window.ahead);
+    count = given_count(&state->window.kept) + size;
+    return count < WINDOW_MAX ? count : WINDOW_MAX;
+}
+
+static void update_demand(struct weir_self *self, struct pipe *state)
+{
+    uint32_t demand = demand_now(self, state);
+
+    if (demand != state->pace.demand && set_demand(self, state, demand) != 0)
+        pipe_stop(self, state, "no memory");
+}
+
+void pipe_open_window(struct weir_self *self, struct pipe *state)
+{
+    uint64_t index = (uint64_t)weir_index(self) + 1;
+    /* Settings belong to the plugin, and this field to its workers. */
+    struct pipe_settings *settings = (struct pipe_settings *)(uintptr_t)state->settings;
+    uint64_t careful = atomic_load(&settings->careful);
+
+    state->revision = frame_has(&state->frame, FRAME_REVISION)
+                          ? (uint32_t)state->frame.fields[FRAME_REVISION]
+                          : 1;
+    state->pace.batch = (uint32_t)state->frame.fields[FRAME_BATCH_SIZE];
+    state->pace.size = 1;
+    if ((uint32_t)careful == index &&
+        atomic_compare_exchange_strong(&settings->careful, &careful, 0))
+        state->pace.careful = (uint32_t)(careful >> CAREFUL_SHIFT);
+    update_demand(self, state);
+}
+
+void pipe_be_careful(struct weir_self *self, const struct pipe *state)
+{
+    struct pipe_settings *settings = (struct pipe_settings *)(uintptr_t)state->settings;
+    uint64_t count = given_count(&state->window.ahead);
+
+    if (state->pace.batch > 1 && count > 1)
+        atomic_store(&settings->careful, count << CAREFUL_SHIFT | (weir_index(self) + 1));
+}
+
+void pipe_keep_pace(struct weir_self *self, struct pipe *state)
+{
+    struct pipe_pace *pace = &state->pace;
+    uint64_t now;
+
+    if (state->phase != PIPE_READY && state->phase != PIPE_BUSY)
+        return;
+    if (pace->ended > 0) {
+        now = weir_now_ms(self);
+        if (now - pace->began > (uint64_t)pace->ended * QUICK_MS)
+            pace->size = 1;
+        else if (pace->size < SIZE_MAX_AHEAD)
+            pace->size *= 2;
+        pace->ended = 0;
+        pace->began = now;
+    }
+    update_demand(self, state);
+}
+
+/* --- giving ----------------------------------------------------------------------------------- */
+
+/* The first message ahead is in hand now. */
+static void begin_message(struct weir_self *self, struct pipe *state)
+{
+    state->phase = PIPE_BUSY;
+    state->answered = state->ticked = false;
+    state->began = weir_now_ms(self);
+    words_next(self, &state->peer.words, state->peer.child.process);
+    pipe_set_deadline(self, state, state->settings->timeout);
+    pipe_arm(self, state);
+}
+
+static void on_flush(struct weir_self *self, void *memory, void *context)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    state->flush = 0;
+    if (pipe_listens(state))
+        pipe_send(self, state);
+}
+
+/* A child that has nothing gets its message at once; otherwise one call carries many. */
+static void send_or_gather(struct weir_self *self, struct pipe *state)
+{
+    uint32_t ahead = given_count(&state->window.ahead);
+    bool is_due = (ahead == 1 && state->pace.batch <= 1) ||
+                  window_count(&state->window) >= state->pace.demand ||
+                  outbox_waiting(&state->peer.outbox) >= FLUSH_BYTES;
+
+    if (is_due || (!state->flush && weir_after(self, FLUSH_MS, on_flush, NULL, &state->flush) != 0))
+        pipe_send(self, state);
+}
+
+int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_message *message)
+{
+    struct outbox *outbox = &state->peer.outbox;
+    size_t size;
+    const char *payload = files_text(message, state->line, &size);
+    uint64_t id;
+    int status;
+
+    if (!window_reserve(&state->window, &id))
+        return WEIR_ENOMEM;
+    status = outbox_put(outbox, message, state->revision > 1 ? id : 0, payload, size);
+    if (status != 0)
+        return status;
+    window_add(&state->window, message, size, outbox_mark(outbox));
+    if (given_count(&state->window.ahead) == 1) {
+        state->pace.began = weir_now_ms(self);
+        begin_message(self, state);
+    }
+    update_demand(self, state);
+    send_or_gather(self, state);
+    return 0;
+}
+
+/* --- ending ----------------------------------------------------------------------------------- */
+
+void pipe_settle(struct weir_self *self, struct pipe *state, const struct weir_message *message,
+                 int verdict)
+{
+    state->worked = true;
+    state->count_done += verdict == WEIR_DONE;
+    state->count_refused += verdict != WEIR_DONE;
+    (void)weir_settle(self, message, verdict);
+}
+
+/* The first message ahead has left the window. */
+static void begin_next(struct weir_self *self, struct pipe *state)
+{
+    state->pace.ended++;
+    state->pace.careful -= state->pace.careful > 0;
+    if (window_in_hand(&state->window))
+        begin_message(self, state);
+    else
+        state->phase = PIPE_READY;
+}
+
+void pipe_end_message(struct weir_self *self, struct pipe *state, int verdict)
+{
+    const struct weir_message *message = window_take(&state->window);
+
+    begin_next(self, state);
+    pipe_settle(self, state, message, verdict);
+}
+
+void pipe_keep(struct weir_self *self, struct pipe *state, uint64_t id)
+{
+    bool is_in_hand = window_in_hand(&state->window)->id == id;
+
+    if (!window_keep(&state->window, id))
+        pipe_stop(self, state, "no memory");
+    else if (is_in_hand)
+        begin_next(self, state);
+}
+
+/* A message of another lane than the normal one cannot go back. */
+static void put_back(struct weir_self *self, struct pipe *state, const struct weir_message *message)
+{
+    if (weir_put_back(self, message) != 0)
+        pipe_settle(self, state, message, WEIR_RETRY);
+}
+
+void pipe_put_all_back(struct weir_self *self, struct pipe *state)
+{
+    const struct weir_message *message;
+
+    while ((message = window_take_oldest(&state->window)))
+        put_back(self, state, message);
+}
+
+void pipe_put_back(struct weir_self *self, struct pipe *state)
+{
+    const struct weir_message *message;
+
+    while ((message = window_take_innocent(&state->window)))
+        put_back(self, state, message);
+}
+
+/* --- what is not wanted ----------------------------------------------------------------------- */
+
+/* True: the child knew it before. */
+static bool notify(struct weir_self *self, struct pipe *state, struct given *row)
+{
+    if (row->cancelled || weir_is_wanted(self, row->message))
+        return row->cancelled;
+    row->cancelled = state->revision < 2 || outbox_say(&state->peer.outbox, "cancel", row->id) == 0;
+    return state->revision < 2;
+}
+
+static void notify_all(struct weir_self *self, struct pipe *state, struct given_list *list,
+                       uint32_t from)
+{
+    for (uint32_t i = list->begin + from; i < list->end; i++)
+        (void)notify(self, state, &list->rows[i]);
+}
+
+bool pipe_cancel(struct weir_self *self, struct pipe *state)
+{
+    struct given *in_hand = window_in_hand(&state->window);
+    bool knew = in_hand && notify(self, state, in_hand);
+
+    notify_all(self, state, &state->window.ahead, in_hand ? 1 : 0);
+    notify_all(self, state, &state->window.kept, 0);
+    if (outbox_waiting(&state->peer.outbox) > 0)
+        pipe_send(self, state);
+    return knew && state->pace.batch == 0 && pipe_listens(state);
+}
