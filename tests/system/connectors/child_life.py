@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Goal:   a child of exec.pipe of revision 2 has a window and a life: batches, ticks, outputs of
         its own, kept messages, lines of the log, last words; a child that dies with a window costs
-        one message; what a bad child writes is named and does no harm. Shows promise B65, promise B67
-        and promise B68.
+        one message; what a bad child writes is named and does no harm. Shows promise B65,
+        promise B67 and promise B68.
 Method: real hosts whose children are small programs that write the frames themselves. Every wait is
         for a condition.
 
