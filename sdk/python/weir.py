@@ -3,22 +3,49 @@
 
     import weir
 
-    def handle(message):
+    @weir.worker
+    def upper(message):
         return message.data.upper()
 
-    weir.run(handle)
+    if __name__ == "__main__":
+        weir.run(upper)
 
-`handle` gets one message after the other. Returning settles the message as done; Retry, Reject and
-Fail settle it otherwise. Any other exception rejects the message, and its traceback goes to the log
-of the host, as everything does that the program prints.
+The function gets one message after the other; with `@weir.worker(batch=64)` it gets lists of them.
+Returning settles the message as done; Retry, Reject and Fail settle it otherwise. Any other
+exception rejects the message, and its traceback goes to the log of the host, as everything does
+that the program prints. `weir_testing` runs a worker without a host.
+
+`emit`, `label`, `log`, `inspect` and the methods of a message may be called from any thread.
 """
+from __future__ import annotations
+
 import contextlib
+import functools
 import operator
 import os
+import re
+import select
 import sys
+import threading
+import time
 import traceback
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional, Union, overload
 
 DELAY_MAX_MS = 2**32 - 1
+# The host counts kept messages and those of a window together, and allows as many.
+BATCH_MAX = 1024
+
+_BLOCK = 1 << 16  # the capacity of a pipe
+_LARGE = 1 << 20  # bytes of a large payload that one read asks for
+_TAGS_MAX = 256   # tags whose text is kept; a host has a few
+# After a message that took longer, what came meanwhile is read first: it may cancel the next one.
+_LONG_S = 0.001
+_UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+# A message is in hand until its function has returned. Then it has ended, or it is kept.
+_IN_HAND, _TO_KEEP, _KEPT, _ENDED = range(4)
 
 
 class Reject(Exception):
@@ -38,88 +65,528 @@ class Retry(Exception):
     """The message is delivered again after `delay` seconds, at most three times. A negative delay
     counts as 0, and a delay of more than 49 days as 49 days."""
 
-    def __init__(self, reason="", delay=1.0):
+    def __init__(self, reason: str = "", delay: float = 1.0) -> None:
         super().__init__(reason)
         self.delay = float(min(max(0, delay), DELAY_MAX_MS))
 
 
+class _Gone(BaseException):
+    """The host has closed its end."""
+
+
+Data = Union[bytes, bytearray, memoryview, str]
+Result = Union[Data, Reject, Retry, None]
+Handler = Callable[["Message"], Result]
+BatchHandler = Callable[[list["Message"]], Optional[Sequence[Result]]]
+
+
 class Message:
-    """data: bytes. tag: str. key: int, 0 = none. attempt: int, 1 = the first. is_request: bool."""
+    """data: bytes. tag: str. key: int, 0 = none. attempt: int, 1 = the first. is_request: bool.
+    is_cancelled: bool, nobody wants the result any more; it can change while a message is kept."""
 
-    def __init__(self, kind, attempt, key, tag, data, write):
-        self.is_request = kind == "request"
-        self.attempt, self.key, self.tag, self.data = int(attempt), int(key), tag, data
-        self._write = write
+    def __init__(self, session: _Session, number: bytes, kind: bytes, attempt: int, key: int,
+                 tag: str, data: bytes) -> None:
+        self.data, self.tag, self.key, self.attempt = data, tag, key, attempt
+        self.is_request = kind == b"request"
+        self.is_cancelled = False
+        self._session, self._number, self._state = session, number, _IN_HAND
 
-    def emit(self, data, key=0):
-        """Sends bytes or text to the output. `key`: an int of 64 bits, not negative; 0: that of the
-        message. TypeError and ValueError: nothing is sent."""
-        key = operator.index(key)
-        if not 0 <= key < 2**64:
-            raise ValueError(f"a key is from 0 to 2**64 - 1, not {key}")
-        self._write("out", data, key)
+    def emit(self, data: Data, key: int = 0) -> None:
+        """Sends bytes or text to the output, at once. `key`: an int of 64 bits, not negative; 0:
+        that of the message. TypeError and ValueError: nothing is sent."""
+        self._write(self._session.output(self._number, data, key))
 
-    def reply(self, data):
-        """Answers a request with bytes or text. The verdict still settles it. TypeError: it is no
-        request."""
+    def reply(self, data: Data) -> None:
+        """Answers a request with bytes or text, at once. The verdict still settles it. TypeError:
+        it is no request."""
         if not self.is_request:
             raise TypeError("only a request has a reply")
-        self._write("reply", data)
+        self._write(_frame(b"reply", _bytes(data), self._number))
+
+    def keep(self) -> None:
+        """The message has no verdict when the function returns: `settle` gives it later, from
+        another message, a tick, or another thread. An exception of the function still counts."""
+        with self._session.lock:
+            if self._state == _IN_HAND:
+                self._state = _TO_KEEP
+            elif self._state == _ENDED:
+                raise RuntimeError("the message has its verdict")
+
+    def settle(self, result: Result = None) -> None:
+        """The verdict for a kept message. `result` is what a function may return. TypeError: the
+        message is still kept."""
+        sent, verdict = self._session.answer(self, result)
+        with self._session.lock:
+            self._session.settle(self, sent, verdict)
+
+    def done(self) -> None:
+        """`settle()`: the kept message is done."""
+        self.settle()
+
+    def _write(self, frame: bytes) -> None:
+        with self._session.lock:
+            if self._state == _ENDED:
+                raise RuntimeError("the message has its verdict")
+            self._session.write(frame)
 
 
-def run(handle, reader=3, writer=4):
-    """Calls `handle` for each message until the host needs this worker no longer. A result other
-    than None, bytes or text, is the reply to a request, and otherwise goes to the output."""
+class Worker:
+    """A function that handles messages, made by `@weir.worker`."""
+
+    def __init__(self, handle: Callable[[Any], Any], batch: Optional[int] = None,
+                 wait: Union[str, float] = 0) -> None:
+        if batch is not None and not 1 <= batch <= BATCH_MAX:
+            raise ValueError(f"a batch is from 1 to {BATCH_MAX}, not {batch}")
+        self.handle, self.batch, self.wait_s = handle, batch, _seconds(wait)
+        self.tick: Optional[Callable[[], object]] = None
+        self.close: Optional[Callable[[], object]] = None
+        functools.update_wrapper(self, handle)
+
+    def __call__(self, given: Any) -> Any:
+        return self.handle(given)
+
+    def on_tick(self, function: Callable[[], object]) -> Callable[[], object]:
+        """Decorator: the function is called each `tick` of the `args` of the pool, between
+        messages. An exception goes to the log."""
+        self.tick = function
+        return function
+
+    def on_close(self, function: Callable[[], object]) -> Callable[[], object]:
+        """Decorator: the function is called once, when the host needs this process no longer, and
+        before Stop ends it. It may emit. It has the time `grace` of the `args` of the pool."""
+        self.close = function
+        return function
+
+
+@overload
+def worker(handle: Handler) -> Worker: ...
+
+
+@overload
+def worker(*, batch: None = None) -> Callable[[Handler], Worker]: ...
+
+
+@overload
+def worker(*, batch: int, wait: Union[str, float] = 0) -> Callable[[BatchHandler], Worker]: ...
+
+
+def worker(handle: Any = None, *, batch: Optional[int] = None,
+           wait: Union[str, float] = 0) -> Any:
+    """Decorator: makes a function of a message, or of a list of messages, a worker.
+
+    `batch`: the function gets a list of 1 to `batch` messages, and returns None, when all are done,
+    or a list with a result for each. A result that is an instance of Reject or Retry is the verdict
+    of its message. An exception of the function is the verdict of all of them.
+    `wait`: how long to wait until a list is full, in seconds or as text, such as "5ms". With 0 the
+    list has what has come.
+    """
+    if handle is not None:
+        return Worker(handle)
+    return lambda function: Worker(function, batch, wait)
+
+
+def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> None:
+    """Gives the messages to `handle`, a worker or a function of a message, until the host needs
+    this process no longer. A result other than None, bytes or text, is the reply to a request, and
+    otherwise goes to the output."""
+    global _session
     try:
         os.set_inheritable(reader, False)
         os.set_inheritable(writer, False)
     except OSError:
         sys.exit("weir: nothing to read messages from: exec.pipe starts this program")
-    sys.stdout.reconfigure(line_buffering=True)
-    # The host may close its end at any time; this worker is not needed then.
-    with contextlib.suppress(BrokenPipeError), \
-            os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb") as frames:
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True)
+    ready = select.poll()
+    ready.register(reader, select.POLLIN)
+    _session = _Session(handle if isinstance(handle, Worker) else Worker(handle),
+                        functools.partial(os.read, reader), functools.partial(os.write, writer),
+                        lambda wait_s: bool(ready.poll(wait_s * 1000)))
+    try:
+        with contextlib.suppress(_Gone):
+            _session.run()
+    finally:
+        _session.end()
+        _session = None
+        os.close(reader)
+        os.close(writer)
 
-        def write(word, data=b"", *number):
-            data = _bytes(data)
-            frames.write(" ".join(map(str, (word, len(data), *number))).encode() + b"\n" + data)
-            frames.flush()
 
-        write("ready")
-        while line := messages.readline():
-            kind, size, *rest = line.decode(errors="replace").rstrip("\n").split(" ", 4)
-            data = messages.read(int(size))
-            if len(data) == int(size) and not _settle(handle, Message(kind, *rest, data, write)):
-                return
+def emit(data: Data, key: int = 0) -> None:
+    """Sends bytes or text to the output, at once. In the function of a message, the output belongs
+    to that message; in that of a batch, to the first one. In a tick, at the close, and in another
+    thread, it belongs to none."""
+    session = _running()
+    message = session.current if threading.current_thread() is session.thread else None
+    frame = session.output(message._number if message else b"0", data, key)
+    with session.lock:
+        session.write(frame)
 
 
-def _bytes(data):
+def label(text: str) -> None:
+    """The name of the next output, in the log and in dead letters."""
+    _running().label = _bytes(text)
+
+
+def inspect(items: Mapping[str, object]) -> None:
+    """What `weir inspect` shows of this process, until the next call."""
+    lines = [(str(name), str(value)) for name, value in items.items()]
+    for name, value in lines:
+        if not name or re.search(r"\s", name) or "\n" in value:
+            raise ValueError(f"a name without blanks and a value of one line, not {name!r}")
+    session = _running()
+    frame = _frame(b"inspect", "".join(f"{n} {v}\n" for n, v in lines).encode(errors="replace"))
+    with session.lock:
+        session.write(frame)
+
+
+class _Log:
+    """Writes lines to the log of the host, with a level. Before `run` they go to standard error."""
+
+    def debug(self, text: object) -> None:
+        self._write(b"debug", text)
+
+    def info(self, text: object) -> None:
+        self._write(b"info", text)
+
+    def warning(self, text: object) -> None:
+        self._write(b"warning", text)
+
+    def error(self, text: object) -> None:
+        self._write(b"error", text)
+
+    def _write(self, level: bytes, text: object) -> None:
+        session = _session
+        if session is None:
+            print(text, file=sys.stderr)
+            return
+        lines = str(text).encode(errors="replace").split(b"\n")
+        with session.lock:
+            session.write(b"".join(_frame(b"log", line, level) for line in lines))
+
+
+log = _Log()
+_session: Optional[_Session] = None
+
+
+def _running() -> _Session:
+    if _session is None:
+        raise RuntimeError("weir.run has not been called")
+    return _session
+
+
+def _bytes(data: Data) -> bytes:
     try:
         return data.encode() if isinstance(data, str) else bytes(memoryview(data))
     except TypeError:
         raise TypeError(f"bytes or text, not {type(data).__name__}") from None
 
 
-def _reason(error):
+def _reason(error: object) -> bytes:
     return str(error)[:200].encode(errors="replace")
 
 
-def _settle(handle, message):
-    """Returns False after Stop and Fail."""
-    write = message._write
-    try:
-        result = handle(message)
-        if result is not None:
-            (message.reply if message.is_request else message.emit)(result)
-        write("done")
-    except Retry as error:
-        write("retry", _reason(error), int(min(error.delay * 1000, DELAY_MAX_MS)))
-    except Reject as error:
-        write("reject", _reason(error))
-    except (Stop, Fail) as error:
-        write(*(("fail", _reason(error)) if isinstance(error, Fail) else ("stop",)))
+def _seconds(wait: Union[str, float]) -> float:
+    if isinstance(wait, str):
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)(us|ms|s|m|h)", wait)
+        if not found:
+            raise ValueError(f"a time is a number with us, ms, s, m or h, not {wait!r}")
+        return float(found[1]) * _UNITS_S[found[2]]
+    return max(0.0, float(wait))
+
+
+def _frame(word: bytes, data: bytes, *words: bytes) -> bytes:
+    return b" ".join((word, b"%d" % len(data), *words)) + b"\n" + data
+
+
+# The word of a verdict, its reason, and the words that follow.
+_Verdict = tuple[bytes, ...]
+_DONE: _Verdict = (b"done", b"")
+
+
+def _ends(verdict: _Verdict) -> bool:
+    return verdict[0] in (b"stop", b"fail")
+
+
+def _unkeep(messages: list[Message]) -> None:
+    for message in messages:
+        if message._state == _TO_KEEP:
+            message._state = _IN_HAND
+
+
+def _joined(frames: list[bytes]) -> bytes:
+    """The frames of the verdicts of a batch; one for all that are done one after the other."""
+    joined, done = [], 0
+    for frame in (*frames, b""):
+        if frame == b"done 0\n":
+            done += 1
+            continue
+        if done:
+            joined.append(b"batch 0 %d\n" % done if done > 1 else b"done 0\n")
+        done = 0
+        joined.append(frame)
+    return b"".join(joined)
+
+
+class _Session:
+    """The frames between a host and a worker. `read`, `write`: as of os, on an open descriptor.
+    `wait`: whether anything can be read within so many seconds."""
+
+    def __init__(self, served: Worker, read: Callable[[int], bytes],
+                 write: Callable[[bytes], int], wait: Callable[[float], bool]) -> None:
+        self._worker, self._handle = served, served.handle
+        self._read, self._write, self._wait = read, write, wait
+        self._is_open = True
+        self._rest, self._missing = b"", 1  # a frame that is not complete; bytes until it is
+        self._looked = 0.0  # when input was last looked for
+        self._waiting: deque[Message] = deque()  # not begun
+        self._known: dict[bytes, Message] = {}   # not begun, or kept
+        self._early: dict[bytes, _Verdict] = {}  # of messages whose function has not returned
+        self._tags: dict[bytes, str] = {}
+        self._ticks = 0
+        self._is_closing = self._is_ending = False  # `close` has come; nothing comes any more
+        # Guards what is written, and the state of each message.
+        self.lock = threading.Lock()
+        self.thread = threading.current_thread()
+        self.current: Optional[Message] = None
+        self.label: Optional[bytes] = None
+
+    def run(self) -> None:
+        self.begin()
+        while self.fill():
+            if not self.work():
+                return
+
+    def begin(self) -> None:
+        batch = self._worker.batch
+        self.write(b"ready 0 2 %d\n" % batch if batch else b"ready 0 2\n")
+
+    def end(self) -> None:
+        with self.lock:
+            self._is_open = False
+
+    def fill(self) -> bool:
+        """Reads until there is another frame. False: there is none any more."""
+        blocks, missing = [self._rest], self._missing
+        while missing > 0:
+            block = self._read(min(max(missing, _BLOCK), _LARGE))
+            if not block:
+                self._is_ending = True
+                return False
+            blocks.append(block)
+            missing -= len(block)
+        self._parse(b"".join(blocks))
+        self._looked = time.monotonic()
+        return True
+
+    def _parse(self, data: bytes) -> None:
+        at, size, self._missing = 0, len(data), 1
+        while (end := data.find(b"\n", at)) >= 0:
+            words = data[at:end].split(b" ", 5)
+            end += 1
+            if len(words) == 6:
+                kind, length, number, attempt, key, tag = words
+                after = end + int(length)
+                if after > size:
+                    self._missing = after - size
+                    break
+                message = Message(self, number, kind, int(attempt), int(key),
+                                  self._tags.get(tag) or self._tag(tag), data[end:after])
+                self._waiting.append(message)
+                self._known[number] = message
+                end = after
+            elif words[0] == b"cancel":
+                known = self._known.get(words[2])
+                if known:
+                    known.is_cancelled = True
+            elif words[0] == b"tick":
+                self._ticks += 1
+            else:
+                self._is_closing = True
+            at = end
+        self._rest = data[at:]
+
+    def _tag(self, tag: bytes) -> str:
+        if len(self._tags) >= _TAGS_MAX:
+            self._tags.clear()
+        return self._tags.setdefault(tag, tag.decode(errors="replace"))
+
+    def work(self) -> bool:
+        """Handles what was read. False: this process must end."""
+        one, waiting = self._one if self._worker.batch is None else self._many, self._waiting
+        while self._ticks or waiting:
+            if self._ticks:
+                if not self._tick():
+                    return False
+            elif not one():
+                return False
+            elif waiting and time.monotonic() - self._looked > _LONG_S:
+                self._looked = time.monotonic()
+                if self._comes(0):
+                    self.fill()
+        if self._is_closing:
+            self._call(self._worker.close)
+        return not self._is_closing and not self._is_ending
+
+    def _comes(self, wait_s: float) -> bool:
+        return not self._is_closing and not self._is_ending and self._wait(wait_s)
+
+    def _tick(self) -> bool:
+        """Calls `on_tick` when a tick has come. False: it raised Stop."""
+        ticks, self._ticks = self._ticks, 0
+        if ticks == 0 or self._call(self._worker.tick):
+            return True
+        self._call(self._worker.close)
         return False
-    except Exception as error:
-        traceback.print_exc()
-        write("reject", _reason(f"{type(error).__name__}: {error}"))
-    return True
+
+    def _call(self, function: Optional[Callable[[], object]]) -> bool:
+        """Calls what handles no message. False: it raised Stop."""
+        try:
+            if function:
+                function()
+        except Stop:
+            return False
+        except Fail as error:
+            sys.exit(f"weir: {error}")
+        except Exception:
+            traceback.print_exc()
+        return True
+
+    def _one(self) -> bool:
+        message = self._waiting.popleft()
+        sent, verdict = b"", _DONE
+        if not message.is_cancelled:
+            self.current = message
+            try:
+                result = self._handle(message)
+                if result is not None:
+                    sent, verdict = self.answer(message, result)
+            except Exception as error:
+                verdict = self._verdict(error)
+            self.current = None
+        # What is written here waits for nothing: when the next message kills this process, the
+        # host must know that this one has ended.
+        with self.lock:
+            self.write(sent + self._end(message, verdict))
+        return verdict is _DONE or not _ends(verdict)
+
+    def _many(self) -> bool:
+        waiting, batch = self._waiting, self._worker.batch or 1
+        until = time.monotonic() + self._worker.wait_s
+        while len(waiting) < batch and self._comes(max(0.0, until - time.monotonic())):
+            self.fill()
+            if not self._tick():
+                return False
+        messages = [waiting.popleft() for _ in range(min(batch, len(waiting)))]
+        wanted = [message for message in messages if not message.is_cancelled]
+        answers: list[tuple[bytes, _Verdict]] = []
+        verdict = _DONE
+        self.current = wanted[0] if wanted else None
+        try:
+            if wanted:
+                answers = self._answers(wanted, self._handle(wanted))
+        except Exception as error:
+            verdict = self._verdict(error)
+        self.current = None
+        with self.lock:
+            if verdict[0] == b"fail":
+                verdicts = [verdict]
+            elif verdict[0] == b"stop":
+                verdicts = [_DONE] * (len(messages) - 1) + [verdict]
+                _unkeep(messages)
+            else:
+                rest = iter(answers or [(b"", verdict)] * len(wanted))
+                verdicts = [_DONE if m.is_cancelled else next(rest)[1] for m in messages]
+            ends = [self._end(message, end) for message, end in zip(messages, verdicts)]
+            self.write(b"".join([sent for sent, _ in answers]) + _joined(ends))
+        return not _ends(verdict)
+
+    def _answers(self, messages: list[Message], results: Any) -> list[tuple[bytes, _Verdict]]:
+        """What the results of a batch send, and their verdicts."""
+        if results is None:
+            return [(b"", _DONE)] * len(messages)
+        if not isinstance(results, (list, tuple)):
+            raise TypeError(f"a list of results, not {type(results).__name__}")
+        if len(results) != len(messages):
+            raise ValueError(f"{len(results)} results for {len(messages)} messages")
+        return [self._answer_of_batch(*pair) for pair in zip(messages, results)]
+
+    def _answer_of_batch(self, message: Message, result: Result) -> tuple[bytes, _Verdict]:
+        try:
+            return self.answer(message, result)
+        except (TypeError, ValueError) as error:
+            return b"", self._verdict(error)
+
+    def answer(self, message: Message, result: Result) -> tuple[bytes, _Verdict]:
+        """What a result sends, and its verdict."""
+        if result is None:
+            return b"", _DONE
+        if isinstance(result, (Reject, Retry)):
+            return b"", self._verdict(result)
+        if message.is_request:
+            return _frame(b"reply", _bytes(result), message._number), _DONE
+        return self.output(message._number, result, 0), _DONE
+
+    def output(self, number: bytes, data: Data, key: int) -> bytes:
+        """The frame of an output, behind that of its label."""
+        key = operator.index(key)
+        if not 0 <= key < 2**64:
+            raise ValueError(f"a key is from 0 to 2**64 - 1, not {key}")
+        if not isinstance(data, bytes):
+            data = _bytes(data)
+        frame = b"out %d %d %b\n%b" % (len(data), key, number, data)
+        if self.label is None:
+            return frame
+        named, self.label = self.label, None
+        return _frame(b"label", named) + frame
+
+    def _verdict(self, error: Exception) -> _Verdict:
+        if isinstance(error, Retry):
+            return b"retry", _reason(error), b"%d" % min(error.delay * 1000, DELAY_MAX_MS)
+        if isinstance(error, Reject):
+            return b"reject", _reason(error)
+        if isinstance(error, Fail):
+            return b"fail", _reason(error)
+        if isinstance(error, Stop):
+            self.current = None  # the last outputs belong to no message
+            self._call(self._worker.close)
+            return b"stop", b""
+        traceback.print_exception(type(error), error, error.__traceback__)
+        return b"reject", _reason(f"{type(error).__name__}: {error}")
+
+    def _end(self, message: Message, verdict: _Verdict) -> bytes:
+        """Ends what was in hand, and returns the frame. The caller has the lock."""
+        state = message._state
+        if state == _TO_KEEP and verdict is _DONE:
+            message._state = _KEPT
+            return b"keep 0 %b\n" % message._number
+        message._state = _ENDED
+        self._known.pop(message._number, None)
+        if state == _ENDED:
+            verdict = self._early.pop(message._number)
+        return b"done 0\n" if verdict is _DONE else _frame(*verdict)
+
+    def settle(self, message: Message, sent: bytes, verdict: _Verdict) -> None:
+        """The verdict of what is kept. The caller has the lock."""
+        number, state = message._number, message._state
+        if state not in (_TO_KEEP, _KEPT):
+            raise RuntimeError("the message is not kept")
+        message._state = _ENDED
+        if state == _TO_KEEP:
+            self._early[number] = verdict
+            self.write(sent)
+            return
+        self._known.pop(number, None)
+        word, reason, *words = verdict
+        self.write(sent + _frame(b"settle", reason, number, word, *words))
+
+    def write(self, data: bytes) -> None:
+        """The caller has the lock, or is the only thread."""
+        try:
+            while data and self._is_open:
+                data = data[self._write(data):]
+        except BrokenPipeError:
+            self._is_open = False
+        if not self._is_open:
+            # SystemExit ends another thread without a word.
+            raise _Gone if threading.current_thread() is self.thread else SystemExit

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   weir.py reads messages and writes frames as plugins/exec/frame.h says, and turns what the
-        handler does into a verdict.
-Method: `run` on pipes of the test instead of the descriptors 3 and 4; what it wrote is read back.
+        handler of one message does into a verdict. Shows promise B90.
+Method: `run` on pipes of a fake host instead of the descriptors 3 and 4; what it wrote is read.
 """
 import contextlib
 import io
@@ -13,34 +13,7 @@ import threading
 import unittest
 
 import weir
-
-
-def message(data, kind="message", attempt=1, key=0, tag="text/1"):
-    return f"{kind} {len(data)} {attempt} {key} {tag}\n".encode() + data
-
-
-def play(handle, *messages):
-    """What the worker writes when it gets these bytes, after `ready`."""
-    reader, to_worker = os.pipe()
-    from_worker, writer = os.pipe()
-
-    def feed():
-        with os.fdopen(to_worker, "wb") as stream:
-            with contextlib.suppress(BrokenPipeError):
-                stream.write(b"".join(messages))
-
-    def run():
-        weir.run(handle, reader, writer)
-
-    threads = [threading.Thread(target=feed), threading.Thread(target=run)]
-    for thread in threads:
-        thread.start()
-    with os.fdopen(from_worker, "rb") as stream:
-        written = stream.read()
-    for thread in threads:
-        thread.join()
-    assert written.startswith(b"ready 0\n"), written
-    return written.removeprefix(b"ready 0\n")
+from fake_host import CLOSE, FakeHost, message, play, request
 
 
 def raising(error):
@@ -53,10 +26,10 @@ class Worker(unittest.TestCase):
     def test_result_goes_to_the_output_or_is_the_reply(self):
         def upper(got):
             return got.data.upper()
-        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5 0\nAB\n\0Cdone 0\n")
-        self.assertEqual(play(upper, message(b"ab", "request")), b"reply 2\nABdone 0\n")
+        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5 0 1\nAB\n\0Cdone 0\n")
+        self.assertEqual(play(upper, request(b"ab")), b"reply 2 1\nABdone 0\n")
         self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
-        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0\ndone 0\n")
+        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0 1\ndone 0\n")
 
     def test_result_that_is_no_bytes_is_named(self):
         for result, name in (({}, b"dict"), (5, b"int")):
@@ -76,14 +49,14 @@ class Worker(unittest.TestCase):
         self.assertEqual(got, b"reject 37\nTypeError: only a request has a reply")
 
     def test_text_is_utf_8_and_other_bytes_are_taken(self):
-        self.assertEqual(play(lambda _: "ü", message(b"")), b"out 2 0\n\xc3\xbcdone 0\n")
-        self.assertEqual(play(lambda _: bytearray(b"x"), message(b"")), b"out 1 0\nxdone 0\n")
-        self.assertEqual(play(lambda _: memoryview(b"x"), message(b"")), b"out 1 0\nxdone 0\n")
+        self.assertEqual(play(lambda _: "ü", message(b"")), b"out 2 0 1\n\xc3\xbcdone 0\n")
+        self.assertEqual(play(lambda _: bytearray(b"x"), message(b"")), b"out 1 0 1\nxdone 0\n")
+        self.assertEqual(play(lambda _: memoryview(b"x"), message(b"")), b"out 1 0 1\nxdone 0\n")
 
     def test_handler_sees_the_whole_message(self):
         seen = []
         play(lambda got: seen.append((got.data, got.tag, got.key, got.attempt, got.is_request)),
-             message(b"one", key=2**64 - 1, attempt=3, tag="a tag/2"), message(b"", "request"))
+             message(b"one", key=2**64 - 1, attempt=3, tag="a tag/2"), request(b""))
         self.assertEqual(seen, [(b"one", "a tag/2", 2**64 - 1, 3, False),
                                 (b"", "text/1", 0, 1, True)])
 
@@ -92,8 +65,8 @@ class Worker(unittest.TestCase):
             got.emit("a")
             got.emit(b"b", key=9)
             got.reply("c")
-        self.assertEqual(play(handle, message(b"", "request")),
-                         b"out 1 0\naout 1 9\nbreply 1\ncdone 0\n")
+        self.assertEqual(play(handle, request(b"")),
+                         b"out 1 0 1\naout 1 9 1\nbreply 1 1\ncdone 0\n")
 
     def test_exceptions_are_verdicts(self):
         self.assertEqual(play(raising(weir.Reject("no good")), message(b"")),
@@ -125,9 +98,9 @@ class Worker(unittest.TestCase):
 
     def test_keys_have_64_bits(self):
         self.assertEqual(play(lambda got: got.emit("x", key=got.key), message(b"", key=2**64 - 1)),
-                         b"out 1 18446744073709551615\nxdone 0\n")
+                         b"out 1 18446744073709551615 1\nxdone 0\n")
         self.assertEqual(play(lambda got: got.emit("x", key=True), message(b"")),
-                         b"out 1 1\nxdone 0\n")
+                         b"out 1 1 1\nxdone 0\n")
 
     def test_reason_may_be_no_text_of_unicode(self):
         for error, word in ((weir.Reject, b"reject 3"), (weir.Fail, b"fail 3"),
@@ -160,8 +133,48 @@ class Worker(unittest.TestCase):
 
     def test_large_messages(self):
         data = os.urandom(1 << 20)
-        self.assertEqual(play(lambda got: got.data, message(data), message(data)),
-                         2 * (b"out %d 0\n" % len(data) + data + b"done 0\n"))
+        head = len(b"message 1048576 1 1 0 text/1\n")
+        # The second one also begins and ends at each edge of a read.
+        for first in (data, data[:65536 - head], data[:65535 - head], data[:65537 - head],
+                      data[:65536 - 2 * head]):
+            self.assertEqual(
+                play(lambda got: got.data, message(first), message(data, 2)),
+                b"out %d 0 1\n" % len(first) + first + b"done 0\n" +
+                b"out %d 0 2\n" % len(data) + data + b"done 0\n")
+
+    def test_verdict_does_not_wait_for_the_next_message(self):
+        """Both come in one read. When the second one kills the process, the host knows that."""
+        may_go_on = threading.Event()
+
+        def handle(got):
+            if got.data == b"two" and not may_go_on.wait(10):
+                raise weir.Reject("the first verdict waits")
+
+        with FakeHost(handle) as host:
+            self.assertEqual(host.read_frame(), ("ready", "0", "2", b""))
+            host.write(message(b"one", 1), message(b"two", 2))
+            self.assertEqual(host.read_frame(), ("done", "0", b""))
+            may_go_on.set()
+            self.assertEqual(host.read_frame(), ("done", "0", b""))
+
+    def test_output_does_not_wait_for_the_verdict(self):
+        may_go_on = threading.Event()
+
+        def handle(got):
+            got.emit("early")
+            if not may_go_on.wait(10):
+                raise weir.Reject("the output waits")
+
+        with FakeHost(handle) as host:
+            host.read_frame()
+            host.write(message(b"one"))
+            self.assertEqual(host.read_frame(), ("out", "5", "0", "1", b"early"))
+            may_go_on.set()
+            self.assertEqual(host.read_frame(), ("done", "0", b""))
+
+    def test_many_messages_in_one_read(self):
+        got = play(lambda got: got.data, *(message(b"%d" % n, n) for n in range(10, 60)), CLOSE)
+        self.assertEqual(got, b"".join(b"out 2 0 %d\n%ddone 0\n" % (n, n) for n in range(10, 60)))
 
 
 if __name__ == "__main__":
