@@ -180,4 +180,4 @@ class Worker(unittest.TestCase):
 if __name__ == "__main__":
     # `run` sets the buffering of standard output, which must be a file of the system.
     assert isinstance(sys.stdout, io.TextIOWrapper)
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

@@ -379,4 +379,4 @@ class Kept(unittest.TestCase):
 
 if __name__ == "__main__":
     assert isinstance(sys.stdout, io.TextIOWrapper)
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
