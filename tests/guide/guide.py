@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every piece of C and YAML in docs/guide stands word for word in a file under examples/.
+"""Every piece of C, YAML, Python, awk, Perl and JavaScript in docs/guide stands word for word in a
+file under examples/.
 
 Usage: guide.py [ROOT]
 
-Each ```c and ```yaml block comes behind a line `<!-- from examples/NAME/FILE -->`, and its lines
-stand in that file, one below the other. A page with a line `<!-- calls in examples/NAME -->` has
-tables of calls: each function, constant and option in them stands in a C file of that folder. The
-examples are built and run by tests, so what the guide
-shows compiles, and is checked by `weir check`. A `command:` in a page, a README or an example has
-`--` before a payload, which may begin with `-`. Prints `file:line: what` for each that does not,
-and for a page that the index does not name; ends with 1 if there was any. Shows promise X4.
+Each block of such a language comes behind a line `<!-- from examples/NAME/FILE -->`, and its lines
+stand in that file, one below the other. A ```sh block may do so; the others are for a terminal. A
+page with a line `<!-- calls in examples/NAME -->` has tables of calls: each function, constant and
+option in them stands in a C file of that folder. The examples are built and run by tests, so what
+the guide shows compiles, and is checked by `weir check`. A `command:` in a page, a README or an
+example has `--` before a payload, which may begin with `-`. Prints `file:line: what` for each that
+does not, and for a page that the index does not name; ends with 1 if there was any. Shows promise
+X4.
 """
 import re
 import sys
@@ -24,7 +26,8 @@ PAYLOAD = re.compile(r'"?(\{\}|\$1|\\"\$1)')
 # They know no `--`. `eval` has no options.
 WITHOUT_OPTIONS = {"echo", "eval"}
 NAME = re.compile(r"\b(?:(?:weir|WEIR)_\w+|(?:options|stats)\.\w+)")
-SUFFIX = {"c": (".c", ".h"), "yaml": (".yaml",)}
+SUFFIX = {"c": (".c", ".h"), "yaml": (".yaml",), "python": (".py",), "sh": (".sh",),
+          "awk": (".awk",), "perl": (".pl",), "js": (".js",)}
 
 
 def blocks(lines):
@@ -54,6 +57,8 @@ def wrong_block(root, language, block, before):
     if language not in SUFFIX:
         return None
     source = FROM.fullmatch(before.strip())
+    if not source and language == "sh":
+        return None
     if not source:
         return f"a block of {language} that does not say `<!-- from examples/... -->`"
     path = root / source[1]

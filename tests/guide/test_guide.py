@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Goal: the guide cannot show C or YAML that is not, word for word, in an example.
+Goal: the guide cannot show C, YAML or a worker that is not, word for word, in an example.
 Method: a small tree with a page that is right, then with each thing that can be wrong.
 """
 import tempfile
@@ -64,6 +64,16 @@ class GuideTest(unittest.TestCase):
     def test_unnamed_block_is_reported(self):
         self.expect(PAGE.replace("<!-- from examples/x/x.c -->\n", ""),
                     "a block of c that does not say `<!-- from examples/... -->`")
+
+    def test_workers_are_checked_and_commands_of_a_terminal_are_not(self):
+        self.write("examples/x/x.sh", "echo 'ready 0 2'\n")
+        marked = "\n<!-- from examples/x/x.sh -->\n```sh\necho 'ready 0 2'\n```\n"
+        self.expect(PAGE + marked)
+        self.expect(PAGE + marked.replace("0 2", "0 3"),
+                    "these lines do not stand in examples/x/x.sh")
+        for language in ("python", "awk", "perl", "js"):
+            self.expect(PAGE + f"\n```{language}\nx\n```\n",
+                        f"a block of {language} that does not say `<!-- from examples/... -->`")
 
     def test_missing_file_is_reported(self):
         self.expect(PAGE.replace("x/x.c", "x/y.c"), "examples/x/y.c is no file of c")
