@@ -163,6 +163,10 @@ def test_message_that_kills_is_named_and_dies_alone():
             check(f'line="attempt {attempt} of 7"' in log, f"attempt {attempt}")
             check(f'reason="signal 9 (KILL)" tag=gen.number/1 key=8 attempt={attempt}' in log or
                   f"attempt={attempt} bytes=8" in log, f"the blame of attempt {attempt}")
+        blamed = [line for line in log.splitlines()
+                  if 'event="child ended with a message in hand"' in line]
+        keys = {line.partition(" key=")[2].split()[0] for line in blamed}
+        check(len(blamed) == 3 and len(keys) == 1, f"{blamed}")
         check("1 message is dead (1 crashed)" in log, log[-1000:])
 
 
