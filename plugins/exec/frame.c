@@ -30,7 +30,7 @@ static const struct row rows[] = {
     { .word = "stop" },
     { .word = "retry", .has_bytes = true, .must = 1, .may = 1, .fields = { FRAME_MS } },
     { .word = "reject", .has_bytes = true },
-    { .word = "fail", .has_bytes = true },
+    { .word = "fail", .has_bytes = true, .may = 1, .fields = { FRAME_ID } },
     { .word = "batch", .must = 1, .may = 1, .fields = { FRAME_COUNT } },
     { .word = "keep", .must = 1, .may = 1, .fields = { FRAME_ID } },
     { .word = "settle",

@@ -8,9 +8,10 @@
  *     of the child:   ready 0 [REVISION [BATCH]]          accepts messages; before the first one
  *                     out SIZE [KEY [ID]]                 for the output
  *                     reply SIZE [ID]                     for the requester
- *                     done 0, stop 0                      the verdict; stop: the child ends then
- *                     retry SIZE MS                       the verdict; the bytes are the reason
- *                     reject SIZE, fail SIZE              likewise
+ *                     done 0                              the verdict
+ *                     retry SIZE MS, reject SIZE          likewise; the bytes are the reason
+ *                     fail SIZE [ID]                      likewise; ID 0: of no message
+ *                     stop 0                              the child ends; in revision 1 also done
  *                     batch 0 COUNT                       done, for the next COUNT messages
  *                     keep 0 ID, settle SIZE ID VERDICT [MS]
  *                     log SIZE LEVEL, label SIZE, inspect SIZE

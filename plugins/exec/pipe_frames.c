@@ -61,22 +61,32 @@ static const char *wrong_output(struct pipe *state)
     return target && target->message->kind == WEIR_REQUEST ? NULL : "a reply to no request";
 }
 
-/* A child of revision 2 may end between two messages. One that has settled none would be replaced
- * for ever. */
-static bool may_end(const struct pipe *state)
-{
-    return state->revision > 1 &&
-           (state->frame.kind == FRAME_FAIL || (state->frame.kind == FRAME_STOP && state->worked));
-}
-
 /* A verdict comes after the whole message. */
 static const char *wrong_verdict(struct pipe *state)
 {
     const struct given *in_hand = window_in_hand(&state->window);
 
     if (!in_hand)
-        return may_end(state) ? NULL : "a verdict for no message";
+        return "a verdict for no message";
     return is_written(state, in_hand) ? NULL : "a verdict before its message was written";
+}
+
+/* A child that has settled no message would be replaced for ever. */
+static const char *wrong_stop(struct pipe *state)
+{
+    if (state->revision < 2)
+        return wrong_verdict(state);
+    return state->worked ? NULL : "stop before a message is settled";
+}
+
+static const char *wrong_failure(struct pipe *state)
+{
+    uint64_t id = state->frame.fields[FRAME_ID];
+    const struct given *in_hand = window_in_hand(&state->window);
+
+    if (frame_has(&state->frame, FRAME_ID) && (id == 0 || (in_hand && in_hand->id == id)))
+        return NULL;
+    return wrong_verdict(state);
 }
 
 static const char *wrong_batch(const struct pipe *state)
@@ -122,6 +132,10 @@ static const char *what_is_wrong(struct pipe *state)
     case FRAME_LABEL:
     case FRAME_INSPECT:
         return frame->size > state->settings->frame_max ? "a frame is larger than frame_max" : NULL;
+    case FRAME_STOP:
+        return wrong_stop(state);
+    case FRAME_FAIL:
+        return wrong_failure(state);
     default:
         return wrong_verdict(state);
     }
@@ -186,12 +200,22 @@ static void settle_kept(struct weir_self *self, struct pipe *state)
     pipe_settle(self, state, message, verdict);
 }
 
+/* In revision 2 it settles nothing: a child that stops between two messages does not know whether
+ * another one is on its way. */
 static void stop(struct weir_self *self, struct pipe *state)
 {
-    if (window_in_hand(&state->window))
+    if (state->revision < 2)
         end_message(self, state, WEIR_DONE);
     pipe_put_all_back(self, state);
     pipe_expect_end(self, state, "stop", false);
+}
+
+/* Of no message: none is blamed. */
+static void fail(struct weir_self *self, struct pipe *state)
+{
+    if (frame_has(&state->frame, FRAME_ID) && state->frame.fields[FRAME_ID] == 0)
+        pipe_put_all_back(self, state);
+    pipe_stop(self, state, state->text);
 }
 
 static void obey(struct weir_self *self, struct pipe *state)
@@ -217,7 +241,7 @@ static void obey(struct weir_self *self, struct pipe *state)
         stop(self, state);
         break;
     case FRAME_FAIL:
-        pipe_stop(self, state, state->text);
+        fail(self, state);
         break;
     case FRAME_KEEP:
         pipe_keep(self, state, state->frame.fields[FRAME_ID]);

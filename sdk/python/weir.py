@@ -308,12 +308,6 @@ def _ends(verdict: _Verdict) -> bool:
     return verdict[0] in (b"stop", b"fail")
 
 
-def _unkeep(messages: list[Message]) -> None:
-    for message in messages:
-        if message._state == _TO_KEEP:
-            message._state = _IN_HAND
-
-
 def _joined(frames: list[bytes]) -> bytes:
     """The frames of the verdicts of a batch; one for all that are done one after the other."""
     joined, done = [], 0
@@ -437,6 +431,8 @@ class _Session:
         if ticks == 0 or self._call(self._worker.tick):
             return True
         self._call(self._worker.close)
+        with self.lock:
+            self.write(b"stop 0\n")
         return False
 
     def _call(self, function: Optional[Callable[[], object]]) -> bool:
@@ -447,7 +443,9 @@ class _Session:
         except Stop:
             return False
         except Fail as error:
-            sys.exit(f"weir: {error}")
+            with self.lock:
+                self.write(_frame(b"fail", _reason(error), b"0"))
+            raise _Gone from None
         except Exception:
             traceback.print_exc()
         return True
@@ -467,8 +465,11 @@ class _Session:
         # What is written here waits for nothing: when the next message kills this process, the
         # host must know that this one has ended.
         with self.lock:
-            self.write(sent + self._end(message, verdict))
-        return verdict is _DONE or not _ends(verdict)
+            if verdict is _DONE or not _ends(verdict):
+                self.write(sent + self._end(message, verdict))
+                return True
+            self.write(self._last([message], verdict))
+        return False
 
     def _many(self) -> bool:
         waiting, batch = self._waiting, self._worker.batch or 1
@@ -489,17 +490,24 @@ class _Session:
             verdict = self._verdict(error)
         self.current = None
         with self.lock:
-            if verdict[0] == b"fail":
-                verdicts = [verdict]
-            elif verdict[0] == b"stop":
-                verdicts = [_DONE] * (len(messages) - 1) + [verdict]
-                _unkeep(messages)
-            else:
-                rest = iter(answers or [(b"", verdict)] * len(wanted))
-                verdicts = [_DONE if m.is_cancelled else next(rest)[1] for m in messages]
-            ends = [self._end(message, end) for message, end in zip(messages, verdicts)]
+            if _ends(verdict):
+                self.write(self._last(messages, verdict))
+                return False
+            rest = iter(answers or [(b"", verdict)] * len(wanted))
+            ends = [self._end(message, _DONE if message.is_cancelled else next(rest)[1])
+                    for message in messages]
             self.write(b"".join([sent for sent, _ in answers]) + _joined(ends))
-        return not _ends(verdict)
+        return True
+
+    def _last(self, messages: list[Message], verdict: _Verdict) -> bytes:
+        """The frames of Stop, after which the messages are done, or of Fail. The caller has the
+        lock."""
+        if verdict[0] == b"fail":
+            return self._end(messages[0], verdict)
+        for message in messages:
+            if message._state == _TO_KEEP:
+                message._state = _IN_HAND
+        return _joined([self._end(message, _DONE) for message in messages]) + b"stop 0\n"
 
     def _answers(self, messages: list[Message], results: Any) -> list[tuple[bytes, _Verdict]]:
         """What the results of a batch send, and their verdicts."""

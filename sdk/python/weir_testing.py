@@ -33,7 +33,7 @@ class Output:
 class Given:
     """A message or a request that was given to the worker, and what the worker made of it.
 
-    `verdict`: "done", "retry", "reject", "fail", "stop", "kept", or None, when the worker ended
+    `verdict`: "done", "retry", "reject", "fail", "kept", or None, when the worker ended
     before. `reason`: of a verdict that is not done. `delay`: seconds, of a retry."""
 
     data: bytes
@@ -134,8 +134,14 @@ class Host:
             take(data, *words)
         else:
             self._end(self._given[self._in_hand.pop(0)], word, data, *words)
-        if word in ("fail", "stop"):
-            self._in_hand.clear()
+
+    def _take_fail(self, reason: bytes, number: Optional[str] = None) -> None:
+        if number is None:
+            self._end(self._given[self._in_hand[0]], "fail", reason)
+        self._in_hand.clear()
+
+    def _take_stop(self, _: bytes) -> None:
+        self._in_hand.clear()
 
     @staticmethod
     def _end(given: Given, verdict: str, reason: bytes, delay_ms: Optional[str] = None) -> None:

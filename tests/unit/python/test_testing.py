@@ -46,7 +46,7 @@ class Testing(unittest.TestCase):
                           ("reject", "ValueError: x", None)])
 
     def test_stop_and_fail_end_the_worker(self):
-        for error, verdict in ((weir.Stop(), "stop"), (weir.Fail("disk"), "fail")):
+        for error, verdict in ((weir.Stop(), "done"), (weir.Fail("disk"), "fail")):
             def handle(_, error=error):
                 raise error
             host = Host(handle)

@@ -110,7 +110,8 @@ class Worker(unittest.TestCase):
     def test_fail_and_stop_end_the_worker(self):
         self.assertEqual(play(raising(weir.Fail("disk")), message(b""), message(b"")),
                          b"fail 4\ndisk")
-        self.assertEqual(play(raising(weir.Stop()), message(b""), message(b"")), b"stop 0\n")
+        self.assertEqual(play(raising(weir.Stop()), message(b""), message(b"")),
+                         b"done 0\nstop 0\n")
 
     def test_other_exceptions_reject_and_are_printed(self):
         errors = io.StringIO()
