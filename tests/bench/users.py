@@ -75,14 +75,6 @@ class Way:
     name: str
     command: Callable   # of the options, the folder and the work: the words
     tool: str = ""      # what must be installed
-    needs: str = ""     # what weir.py must have
-
-    def missing(self):
-        """What this machine lacks; empty: nothing."""
-        if self.tool and not shutil.which(self.tool):
-            return self.tool
-        with open(os.path.join(SDK, "weir.py"), encoding="utf-8") as stream:
-            return self.needs if self.needs not in stream.read() else ""
 
 
 def script(name, *words):
@@ -106,9 +98,8 @@ def piped(words):
 
 
 ONE = Way(f"exec.pipe, {PROCESSES} Pythons, one by one", weir("one.py", PROCESSES))
-BATCH = Way(f"exec.pipe, {PROCESSES} Pythons, `batch={CHUNK}`", weir("batch.py", PROCESSES),
-            needs="def worker")
-ALONE = Way(f"exec.pipe, one Python, `batch={CHUNK}`", weir("batch.py", 1), needs="def worker")
+BATCH = Way(f"exec.pipe, {PROCESSES} Pythons, `batch={CHUNK}`", weir("batch.py", PROCESSES))
+ALONE = Way(f"exec.pipe, one Python, `batch={CHUNK}`", weir("batch.py", 1))
 POOL = Way(f"`Pool({PROCESSES}).imap_unordered(chunksize={CHUNK})`",
            lambda _, folder, work: script("pool.py", work.module, str(PROCESSES), str(CHUNK),
                                           os.path.join(folder, "lines")))
@@ -138,10 +129,10 @@ ROWS = (
     Row("items-batch", SMALL, SQUARE, BATCH, POOL, 1.3),
     Row("lines", SMALL, SQUARE, ONE, PARALLEL, 1.2),
     Row("lines-batch", SMALL, SQUARE, ALONE, FILTER, 2.0),
-    Row("log", ENTRIES, LOG, ONE, POOL),
-    Row("log-batch", ENTRIES, LOG, BATCH, POOL),
-    Row("log-lines", ENTRIES, LOG, ONE, PARALLEL),
-    Row("log-lines-batch", ENTRIES, LOG, ALONE, FILTER),
+    Row("log-items", ENTRIES, LOG, ONE, POOL, 2.0),
+    Row("log-items-batch", ENTRIES, LOG, BATCH, POOL, 1.3),
+    Row("log-lines", ENTRIES, LOG, ONE, PARALLEL, 1.2),
+    Row("log-lines-batch", ENTRIES, LOG, ALONE, FILTER, 2.0),
     Row("seconds", "{} jobs of a second", SLEEP, ONE, goal=2.3),
 )
 
@@ -193,7 +184,7 @@ def write_lines(options, folder, work):
 def measure(options, rows):
     """The runs of each work and way, all ways of a work by turns."""
     found = {(row.work, way): Runs() for row in rows for way in (row.ours, row.peer)
-             if way and not way.missing()}
+             if way and (not way.tool or shutil.which(way.tool))}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(options.rounds):
             for work in dict.fromkeys(work for work, _ in found):
@@ -220,7 +211,7 @@ def cells(way, runs):
     """The name of a way with its times, or with what it lacks."""
     if not way:
         return " | | "
-    return f"{way.name} | {runs}" if runs else f"{way.name} | needs `{way.missing()}` | "
+    return f"{way.name} | {runs}" if runs else f"{way.name} | needs `{way.tool}` | "
 
 
 def print_row(options, row, found):

@@ -16,4 +16,4 @@ def handle(messages):
     return [work(message.data) for message in messages]
 
 
-weir.run()
+weir.run(handle)
