@@ -48,7 +48,7 @@ void outbox_close(struct weir_self *self, struct outbox *outbox)
     if (outbox->descriptor >= 0)
         (void)close(outbox->descriptor);
     free(outbox->bytes);
-    outbox_init(outbox);
+    *outbox = (struct outbox){ .descriptor = -1, .written = outbox->written };
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */

@@ -368,13 +368,22 @@ bool pipe_start_later(struct weir_self *self, struct pipe *state, int error)
 
 /* --- watches ---------------------------------------------------------------------------------- */
 
-/* A child that has closed its descriptor has ended, or is about to. */
+/* The child reads no more: it has ended, or is about to. What it wrote before counts. */
+static void hear_out(struct weir_self *self, struct pipe *state)
+{
+    state->phase = PIPE_CLOSING;
+    (void)pipe_take_nothing(self, state);
+    pipe_set_deadline(self, state, state->settings->grace);
+    outbox_close(self, &state->peer.outbox);
+    pipe_arm(self, state);
+}
+
 void pipe_send(struct weir_self *self, struct pipe *state)
 {
     int error = outbox_write(self, &state->peer.outbox, on_room);
 
     if (error == EPIPE || error == ECONNRESET)
-        pipe_expect_end(self, state, NULL, true);
+        hear_out(self, state);
     else if (error != 0)
         pipe_stop(self, state, "no memory for a watch");
 }

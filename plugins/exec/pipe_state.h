@@ -48,8 +48,8 @@ struct pipe_settings {
  *     v      ready         handle
  * STARTING --------> READY <------> BUSY
  *     |                |   verdict   |
- *     |                +--> CLOSING  |   the worker leaves, and the child may say its last words
- *     |                |      |      |
+ *     |                +--> CLOSING <-+  the worker leaves, or the child reads no more: what it
+ *     |                |      |      |   writes still counts
  *     +----------------+------+------+   time-out, not wanted, a wrong frame, fail, stop
  *                      v
  *                   LEAVING -------> KILLED      grace is over, also from CLOSING

@@ -149,7 +149,7 @@ static void on_flush(struct weir_self *self, void *memory, void *context)
 
     (void)context;
     state->flush = 0;
-    if (pipe_listens(state))
+    if (pipe_listens(state) && state->phase != PIPE_CLOSING)
         pipe_send(self, state);
 }
 
@@ -204,6 +204,8 @@ static void begin_next(struct weir_self *self, struct pipe *state)
 {
     state->pace.ended++;
     state->pace.careful -= state->pace.careful > 0;
+    if (state->phase == PIPE_CLOSING)
+        return;
     if (window_in_hand(&state->window))
         begin_message(self, state);
     else
