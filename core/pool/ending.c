@@ -46,15 +46,16 @@ void pool_actor_ended(struct pool *pool, struct executor *executor)
     lock_release(&pool->lock);
     pool_give_up_name(pool, executor);
     wait_queue_dissolve(&pool->waiters, executor);
-    if (nesting_leave(pool, executor) != 0) {
-        /* Relaxed: the creator releases the pool only after it has seen the end. */
-        atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
-        nesting_lose(pool);
-    }
-    /* Done before the pool above can end: when that has ended, all pools in it have. */
+    /* Relaxed: the creator releases the pool only after it has seen the end. */
+    atomic_fetch_add_explicit(&pool->holders, 1, memory_order_relaxed);
+    /* Before the pool above can end: when that has ended, all pools in it have. */
     lock_acquire(&pool->lock);
     pool->ended = true;
     lock_release(&pool->lock);
+    if (nesting_leave(pool, executor) == 0)
+        pool_destroy(pool, executor); /* the holder of this call */
+    else
+        nesting_lose(pool); /* it becomes that of the pool above */
     if (parent) {
         pool_wake_waiters(parent, executor); /* a key may have another owner now */
         pool_end_if_empty(parent, executor);

@@ -35,6 +35,8 @@ static int hoard(struct weir_self *self, void *state, uint32_t credit)
         hoard->descriptors[hoard->count++] = taken;
     hoard->looks += hoard->count == before;
     weir_progress(self, "descriptors", hoard->count, 0);
+    if (hoard->looks == LOOKS_MAX)
+        weir_log(self, WEIR_LOG_INFO, "the hoard is complete");
     return weir_after(self, hoard->looks < LOOKS_MAX ? AGAIN_MS : REST_MS, again, NULL, NULL) == 0
                ? WEIR_WAIT
                : WEIR_ENOMEM;

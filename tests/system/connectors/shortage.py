@@ -177,6 +177,8 @@ def test_host_answers_reloads_and_saves_while_a_plugin_takes_all_descriptors():
         host.write(HOARD.replace("WORK", work).replace("SIZE", "1"))
         host.start()
         try:
+            # From here on it takes nothing that the host gives free.
+            until(lambda: b"the hoard is complete" in host.read_log(), "the whole hoard")
             until(lambda: host.descriptors() == DESCRIPTORS, "a host without descriptors")
             until(lambda: b"descriptors are used up" in host.read_log(), "a warning")
             for _ in range(20):
