@@ -126,7 +126,7 @@ while True:
 
 def test_totals_of_ticks_and_of_the_end_are_exact_over_reloads():
     """The host reads what the test writes, so each reload meets messages."""
-    reloads = 20
+    reloads = 100
     with configured(TOTALS, size=3, more=", tick: 20ms") as work:
         work.host.start(stdin=subprocess.PIPE)
         written = 0
