@@ -152,8 +152,10 @@ static int send_output(struct weir_self *self, struct pipe *state)
     int status;
 
     state->output->key = key || !target ? key : target->message->key;
-    status = is_reply ? weir_reply(self, target->message, state->output)
-                      : weir_emit(self, OUTPUT_OUT, state->output);
+    if (!is_reply)
+        status = weir_emit(self, OUTPUT_OUT, state->output);
+    else
+        status = target ? weir_reply(self, target->message, state->output) : WEIR_EINVALID;
     if (status != 0 && is_reply && status != WEIR_ENOMEM) {
         weir_message_free(self, state->output);
         status = 0;

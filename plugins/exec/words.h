@@ -15,7 +15,7 @@
 
 #include <weir/plugin.h>
 
-#define WORDS_LINE_MAX 512u /* bytes of a line; the rest is cut */
+#define WORDS_LINE_MAX 3000u /* bytes of a line; the rest is cut. A line of the log has 4096 */
 
 struct words {
     const char *event; /* const: of the log lines */

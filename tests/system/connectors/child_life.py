@@ -166,6 +166,13 @@ while True:
         check(work.host.process.wait() == 0, work.log()[-2000:])
 
 
+def test_last_line_that_a_child_prints_is_not_cut():
+    program = CHILD.format(ready="ready 0 2") + \
+        "message()\nsys.exit('Error: ' + 2500 * 'x' + '.')\n"
+    with filtered(program, "x\n") as got:
+        check(f'said="Error: {2500 * "x"}."' in got.stderr, got.stderr[-2000:])
+
+
 # --- bad children ---------------------------------------------------------------------------------
 
 # What a child writes after it has read a message, and what the log says of it.
