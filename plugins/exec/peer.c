@@ -14,7 +14,7 @@
 /* After SIGKILL, for processes that wait for a device. */
 #define END_WAIT_MS 1000
 /* Between two tries to send an output at the end. */
-#define BLOCKED_MS 10u
+#define BLOCKED_MS 10
 /* That a child needs while it starts, and while it runs. */
 #define STARTING_DESCRIPTORS 16u
 #define RUNNING_DESCRIPTORS 6u
@@ -178,15 +178,16 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
 bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocked,
                        uint64_t *left_ms)
 {
-    uint64_t began = clock_ms(), wait_ms = *left_ms, passed;
-    bool has_ended;
+    uint64_t began = clock_ms(), passed;
+    bool has_ended = false;
 
-    if (is_blocked && wait_ms > BLOCKED_MS)
-        wait_ms = BLOCKED_MS;
-    has_ended = wait_for_end(self, peer, is_blocked ? -1 : peer->inbox.stream.descriptor, wait_ms);
+    if (is_blocked)
+        (void)poll(NULL, 0, BLOCKED_MS);
+    else
+        has_ended = wait_for_end(self, peer, peer->inbox.stream.descriptor, *left_ms);
     passed = clock_ms() - began;
     *left_ms -= passed < *left_ms ? passed : *left_ms;
-    return *left_ms > 0 && (!has_ended || is_blocked);
+    return *left_ms > 0 && !has_ended;
 }
 
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)

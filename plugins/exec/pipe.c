@@ -76,7 +76,7 @@ static int pipe_handle(struct weir_self *self, void *memory, const struct weir_m
     if (state->phase != PIPE_READY && state->phase != PIPE_BUSY) {
         weir_reason(self, "the child has ended");
         weir_retry_after(self, PIPE_AGAIN_MS);
-        return WEIR_RETRY;
+        return WEIR_POSTPONE;
     }
     status = pipe_give(self, state, message);
     return status == 0 ? WEIR_KEEP : refuse(self, status);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define OUTPUT_OUT 0u
+/* Frames of one child before others have their turn. */
+#define FRAMES_MAX 4096u
 /* Bytes of a reason that are dropped at a time. */
 #define REST_SIZE 512u
 /* A message that waits holds back the position of its source. A child that counts wrongly, to -1
@@ -76,17 +78,8 @@ static const char *wrong_stop(struct pipe *state)
 {
     if (state->revision < 2)
         return wrong_verdict(state);
-    return state->worked ? NULL : "stop before a message is settled";
-}
-
-static const char *wrong_failure(struct pipe *state)
-{
-    uint64_t id = state->frame.fields[FRAME_ID];
-    const struct given *in_hand = window_in_hand(&state->window);
-
-    if (frame_has(&state->frame, FRAME_ID) && (id == 0 || (in_hand && in_hand->id == id)))
-        return NULL;
-    return wrong_verdict(state);
+    return state->worked || state->phase == PIPE_CLOSING ? NULL
+                                                         : "stop before a message is settled";
 }
 
 static const char *wrong_batch(const struct pipe *state)
@@ -135,7 +128,7 @@ static const char *what_is_wrong(struct pipe *state)
     case FRAME_STOP:
         return wrong_stop(state);
     case FRAME_FAIL:
-        return wrong_failure(state);
+        return NULL;
     default:
         return wrong_verdict(state);
     }
@@ -160,10 +153,11 @@ static int send_output(struct weir_self *self, struct pipe *state)
         weir_message_free(self, state->output);
         status = 0;
     }
-    if (status == 0) {
-        state->output = NULL;
+    if (status != 0)
+        return status;
+    state->output = NULL;
+    if (!is_reply)
         state->label[0] = '\0';
-    }
     return status;
 }
 
@@ -187,7 +181,7 @@ static void get_ready(struct weir_self *self, struct pipe *state)
 {
     state->phase = PIPE_READY;
     state->was_ready = true;
-    pipe_arm(self, state);
+    pipe_set_deadline(self, state, 0);
     pipe_open_window(self, state);
     pipe_tick(self, state);
 }
@@ -282,10 +276,10 @@ static bool read_more(struct pipe *state, char *to, size_t size)
 static struct weir_message *make_output(struct weir_self *self, struct pipe *state)
 {
     const struct given *target = target_of(state);
-    struct weir_message *output = state->label[0]
-                                      ? weir_message_new_labelled(self, state->tag,
-                                                                  state->frame.size, state->label)
-                                      : weir_message_new(self, state->tag, state->frame.size);
+    const char *label = state->frame.kind == FRAME_OUT ? state->label : "";
+    struct weir_message *output = label[0] ? weir_message_new_labelled(self, state->tag,
+                                                                       state->frame.size, label)
+                                           : weir_message_new(self, state->tag, state->frame.size);
 
     if (!output || !target || weir_join(self, output, target->message) == 0)
         return output;
@@ -358,6 +352,16 @@ static bool end_frame(struct weir_self *self, struct pipe *state)
     return true;
 }
 
+/* Whether the frame is about the message in hand: the child has begun it. */
+static bool answers(struct pipe *state)
+{
+    bool is_output = state->frame.kind == FRAME_OUT || state->frame.kind == FRAME_REPLY;
+
+    if (state->frame.kind >= FRAME_FIRST_OF_2)
+        return false;
+    return !is_output || target_of(state) == window_in_hand(&state->window);
+}
+
 static bool begin_frame(struct weir_self *self, struct pipe *state)
 {
     const char *wrong;
@@ -375,8 +379,9 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
     case INBOX_FRAME:
         break;
     }
-    state->has_frame = state->answered = true;
+    state->has_frame = true;
     state->got = 0;
+    state->answered |= answers(state);
     wrong = what_is_wrong(state);
     if (!wrong)
         return true;
@@ -402,24 +407,45 @@ bool pipe_read(struct weir_self *self, struct pipe *state)
            end_frame(self, state);
 }
 
+static void on_more(struct weir_self *self, void *memory, void *context)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    state->more = 0;
+    if (!state->blocked)
+        pipe_pump(self, state);
+}
+
+static void go_on_later(struct weir_self *self, struct pipe *state)
+{
+    if (!state->more && weir_after(self, 0, on_more, NULL, &state->more) != 0)
+        pipe_stop(self, state, "no memory for a timer");
+}
+
 void pipe_pump(struct weir_self *self, struct pipe *state)
 {
     bool was_blocked = state->blocked, was_full = state->full;
     uint64_t done = state->count_done;
+    uint32_t frames = 0;
 
-    while (pipe_read(self, state))
-        continue;
+    while (frames < FRAMES_MAX && pipe_read(self, state))
+        frames++;
     if (state->count_done != done)
         weir_progress(self, "messages", state->count_done, 0);
     pipe_keep_pace(self, state);
     /* The time that an output waits for room is not that of the child. */
-    if (was_full && !state->full && state->phase == PIPE_BUSY)
-        pipe_set_deadline(self, state, state->settings->timeout);
+    if (was_full && !state->full && (state->phase == PIPE_BUSY || state->phase == PIPE_CLOSING))
+        pipe_set_deadline(self, state,
+                          state->phase == PIPE_BUSY ? state->settings->timeout
+                                                    : state->settings->grace);
     if (state->blocked || was_blocked)
         pipe_arm(self, state);
     if (state->blocked)
         return;
-    if (state->has_ended)
+    if (frames == FRAMES_MAX)
+        go_on_later(self, state);
+    else if (state->has_ended)
         pipe_end(self, state);
     else if (pipe_listens(state))
         wait_for_frames(self, state);

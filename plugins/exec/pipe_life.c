@@ -87,6 +87,7 @@ void pipe_arm(struct weir_self *self, struct pipe *state)
     state->cause = "no memory for a timer";
     state->failed = true;
     state->blocked = false;
+    (void)pipe_take_nothing(self, state);
     kill_child(state);
 }
 
@@ -97,7 +98,10 @@ static void on_tick(struct weir_self *self, void *memory, void *context)
 
     (void)context;
     if ((state->phase != PIPE_READY && !is_busy) || state->revision < 2 ||
-        outbox_waiting(&state->peer.outbox) > 0 || (is_busy && state->ticked))
+        (is_busy && state->ticked))
+        return;
+    pipe_send(self, state);
+    if (!pipe_listens(state) || outbox_waiting(&state->peer.outbox) > 0)
         return;
     state->ticked = true;
     if (outbox_say(&state->peer.outbox, "tick", 0) == 0)
@@ -143,6 +147,8 @@ int pipe_start(struct weir_self *self, struct pipe *state)
 /* The child ends by itself within `grace`; otherwise it is killed. */
 void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cause, bool failed)
 {
+    bool has_grace = state->phase == PIPE_CLOSING;
+
     state->phase = PIPE_LEAVING;
     state->cause = cause;
     state->failed = failed;
@@ -151,7 +157,8 @@ void pipe_expect_end(struct weir_self *self, struct pipe *state, const char *cau
     if (failed)
         pipe_be_careful(self, state);
     pipe_put_back(self, state);
-    pipe_set_deadline(self, state, state->settings->grace);
+    if (!has_grace)
+        pipe_set_deadline(self, state, state->settings->grace);
     outbox_close(self, &state->peer.outbox);
     pipe_arm(self, state);
 }
@@ -196,7 +203,8 @@ static void look(struct weir_self *self, void *memory, void *context)
         look_at_messages(self, state);
     else if (state->phase == PIPE_STARTING && is_over(self, state))
         pipe_stop(self, state, "not ready in time");
-    else if ((state->phase == PIPE_LEAVING || state->phase == PIPE_CLOSING) && is_over(self, state))
+    else if ((state->phase == PIPE_LEAVING || (state->phase == PIPE_CLOSING && !state->full)) &&
+             is_over(self, state))
         end_grace(self, state);
     if (state->blocked || state->has_ended)
         pipe_pump(self, state);
@@ -273,7 +281,9 @@ static void forget_child(struct weir_self *self, struct pipe *state)
     cancel_timer(self, state);
     if (state->flush)
         (void)weir_cancel_timer(self, state->flush);
-    state->flush = 0;
+    if (state->more)
+        (void)weir_cancel_timer(self, state->more);
+    state->flush = state->more = 0;
     (void)peer_finish(self, &state->peer);
 }
 
@@ -289,7 +299,7 @@ static void give_again(struct weir_self *self, struct pipe *state, const char *r
 
 void pipe_end(struct weir_self *self, struct pipe *state)
 {
-    bool failed = is_failure(state), is_blamed = window_count(&state->window) > 0;
+    bool failed = is_failure(state), is_blamed;
     long long process = state->peer.child.process;
     char reason[REASON_SIZE], text[REASON_SIZE];
     int error = 0;
@@ -303,6 +313,7 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     if (failed)
         pipe_be_careful(self, state);
     pipe_put_back(self, state);
+    is_blamed = window_count(&state->window) > 0;
     if (is_blamed && !failed)
         give_again(self, state, reason);
     if (!failed)

@@ -74,14 +74,15 @@ enum pipe_phase {
 /* How many messages the child may have ahead. */
 struct pipe_pace {
     uint32_t size;
-    uint32_t batch;   /* announced by the child; 0 = none */
-    uint32_t careful; /* messages that are given one at a time */
-    bool is_leased;   /* the worker is */
-    bool is_alone;    /* a sibling is idle, or the mailbox is unbuffered: seen at `looked` */
-    uint64_t looked;  /* weir_now_ms; 0 = never */
-    uint64_t began;   /* when the message came in hand that is settled first; weir_now_ms */
-    uint32_t ended;   /* verdicts since */
-    uint32_t demand;  /* the last one that was set */
+    uint32_t batch;     /* announced by the child; 0 = none */
+    uint32_t careful;   /* messages that are given one at a time */
+    bool is_leased;     /* the worker is */
+    bool is_unbuffered; /* the mailbox is: seen at `looked`, as the next one */
+    bool has_idle_sibling;
+    uint64_t looked; /* weir_now_ms; 0 = never */
+    uint64_t began;  /* when the message came in hand that is settled first; weir_now_ms */
+    uint32_t ended;  /* verdicts since */
+    uint32_t demand; /* the last one that was set */
 };
 
 struct pipe {
@@ -119,6 +120,7 @@ struct pipe {
     uint64_t timer_due;
     uint64_t flush; /* a timer; 0 = none */
     uint64_t ticks; /* likewise */
+    uint64_t more;  /* likewise: frames were left unread, so that others have their turn */
 
     uint64_t count_done;
     uint64_t count_refused; /* retried or rejected */

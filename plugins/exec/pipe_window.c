@@ -15,6 +15,8 @@
 #define FLUSH_BYTES ((size_t)32 * 1024)
 /* Frames that gathered wait so long for more. */
 #define FLUSH_MS 1u
+/* A child that knows that its message is not wanted may finish it in this time. */
+#define CANCEL_MS 1000u
 /* Between two looks at the siblings. */
 #define LOOK_MS 100u
 
@@ -36,8 +38,7 @@ int pipe_take_nothing(struct weir_self *self, struct pipe *state)
     return set_demand(self, state, 0);
 }
 
-/* A message that waits behind another one could be handled by a sibling; or nothing may wait. */
-static bool is_alone(struct weir_self *self, struct pipe *state)
+static void look_at_pool(struct weir_self *self, struct pipe *state)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
     struct pipe_pace *pace = &state->pace;
@@ -45,22 +46,28 @@ static bool is_alone(struct weir_self *self, struct pipe *state)
     uint32_t own = window_count(&state->window) == 0;
 
     if (pace->looked && now < pace->looked + LOOK_MS)
-        return pace->is_alone;
+        return;
     pace->looked = now;
-    pace->is_alone = weir_pool_stats(self, weir_pool(self), &stats) == 0 &&
-                     (stats.limit == WEIR_UNBUFFERED || stats.idle > own);
-    return pace->is_alone;
+    if (weir_pool_stats(self, weir_pool(self), &stats) != 0)
+        return;
+    pace->is_unbuffered = stats.limit == WEIR_UNBUFFERED;
+    pace->has_idle_sibling = stats.idle > own;
 }
 
 static uint32_t size_now(struct weir_self *self, struct pipe *state)
 {
     struct pipe_pace *pace = &state->pace;
 
-    if (state->revision < 2 || pace->is_leased || pace->careful > 0)
+    if (state->revision < 2 || pace->is_leased || pace->careful > 0 ||
+        (pace->batch == 0 && pace->size == 1))
+        return 1;
+    look_at_pool(self, state);
+    if (pace->is_unbuffered)
         return 1;
     if (pace->batch > 0)
         return pace->batch;
-    if (pace->size > 1 && is_alone(self, state))
+    /* A message that waits behind another one could be handled by a sibling. */
+    if (pace->has_idle_sibling)
         pace->size = 1;
     return pace->size;
 }
@@ -78,8 +85,11 @@ static uint32_t demand_now(struct weir_self *self, struct pipe *state)
 
 static void update_demand(struct weir_self *self, struct pipe *state)
 {
-    uint32_t demand = demand_now(self, state);
+    uint32_t demand;
 
+    if (state->phase != PIPE_READY && state->phase != PIPE_BUSY)
+        return;
+    demand = demand_now(self, state);
     if (demand != state->pace.demand && set_demand(self, state, demand) != 0)
         pipe_stop(self, state, "no memory");
 }
@@ -204,12 +214,15 @@ static void begin_next(struct weir_self *self, struct pipe *state)
 {
     state->pace.ended++;
     state->pace.careful -= state->pace.careful > 0;
+    state->answered = state->ticked = false;
     if (state->phase == PIPE_CLOSING)
         return;
-    if (window_in_hand(&state->window))
+    if (window_in_hand(&state->window)) {
         begin_message(self, state);
-    else
+    } else {
         state->phase = PIPE_READY;
+        pipe_set_deadline(self, state, 0);
+    }
 }
 
 void pipe_end_message(struct weir_self *self, struct pipe *state, int verdict)
@@ -249,36 +262,44 @@ void pipe_put_back(struct weir_self *self, struct pipe *state)
 {
     const struct weir_message *message;
 
+    state->window.written = state->peer.outbox.written;
     while ((message = window_take_innocent(&state->window)))
         put_back(self, state, message);
 }
 
 /* --- what is not wanted ----------------------------------------------------------------------- */
 
-/* True: the child knew it before. */
-static bool notify(struct weir_self *self, struct pipe *state, struct given *row)
+static void notify(struct weir_self *self, struct pipe *state, struct given *row)
 {
-    if (row->cancelled || weir_is_wanted(self, row->message))
-        return row->cancelled;
-    row->cancelled = state->revision < 2 || outbox_say(&state->peer.outbox, "cancel", row->id) == 0;
-    return state->revision < 2;
+    if (!row->cancelled && !weir_is_wanted(self, row->message) &&
+        (state->revision < 2 || outbox_say(&state->peer.outbox, "cancel", row->id) == 0))
+        row->cancelled = weir_now_ms(self) + 1;
 }
 
-static void notify_all(struct weir_self *self, struct pipe *state, struct given_list *list,
-                       uint32_t from)
+static void notify_all(struct weir_self *self, struct pipe *state, struct given_list *list)
 {
-    for (uint32_t i = list->begin + from; i < list->end; i++)
-        (void)notify(self, state, &list->rows[i]);
+    for (uint32_t i = list->begin; i < list->end; i++)
+        notify(self, state, &list->rows[i]);
+}
+
+/* The child has had its time since it knows, and while its frames are read. */
+static bool goes_on(struct weir_self *self, const struct pipe *state, const struct given *row)
+{
+    uint64_t since = row->cancelled > state->began ? row->cancelled - 1 : state->began;
+
+    return row->cancelled && !state->blocked && weir_now_ms(self) >= since + CANCEL_MS;
 }
 
 bool pipe_cancel(struct weir_self *self, struct pipe *state)
 {
-    struct given *in_hand = window_in_hand(&state->window);
-    bool knew = in_hand && notify(self, state, in_hand);
+    const struct given *in_hand = window_in_hand(&state->window);
 
-    notify_all(self, state, &state->window.ahead, in_hand ? 1 : 0);
-    notify_all(self, state, &state->window.kept, 0);
+    notify_all(self, state, &state->window.ahead);
+    notify_all(self, state, &state->window.kept);
+    if (state->revision < 2)
+        return in_hand && in_hand->cancelled;
     if (outbox_waiting(&state->peer.outbox) > 0)
         pipe_send(self, state);
-    return knew && state->pace.batch == 0 && pipe_listens(state);
+    return in_hand && state->pace.batch == 0 && state->phase == PIPE_BUSY &&
+           goes_on(self, state, in_hand);
 }

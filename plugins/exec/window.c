@@ -102,7 +102,7 @@ struct given *window_blamed(struct window *window)
 {
     struct given *in_hand = window_in_hand(window);
 
-    return in_hand ? in_hand : list_at(&window->kept, 0);
+    return in_hand && in_hand->mark <= window->written ? in_hand : list_at(&window->kept, 0);
 }
 
 struct given *window_find(struct window *window, uint64_t id)
@@ -147,8 +147,9 @@ const struct weir_message *window_take_kept(struct window *window, uint64_t id)
 
 const struct weir_message *window_take_blamed(struct window *window)
 {
-    return window_in_hand(window) ? window_take(window)
-                                  : list_take(&window->kept, list_at(&window->kept, 0)).message;
+    return window_blamed(window) == window_in_hand(window)
+               ? window_take(window)
+               : list_take(&window->kept, list_at(&window->kept, 0)).message;
 }
 
 /* Takes the older one of a kept message and one ahead; NULL: none. */
@@ -167,8 +168,12 @@ const struct weir_message *window_take_oldest(struct window *window)
 
 const struct weir_message *window_take_innocent(struct window *window)
 {
-    bool has_ahead = window_in_hand(window) != NULL;
+    const struct given *blamed = window_blamed(window);
+    struct given *kept = list_at(&window->kept, 0), *ahead = list_at(&window->ahead, 0);
 
-    return take_older(window, list_at(&window->kept, has_ahead ? 0 : 1),
-                      list_at(&window->ahead, 1));
+    if (kept && kept == blamed)
+        kept = list_at(&window->kept, 1);
+    if (ahead && ahead == blamed)
+        ahead = list_at(&window->ahead, 1);
+    return take_older(window, kept, ahead);
 }

@@ -21,9 +21,9 @@
 struct given {
     const struct weir_message *message;
     uint64_t id;
-    uint64_t mark;  /* of the outbox: the end of its frame */
-    uint32_t bytes; /* of its payload, cut to 32 bits */
-    bool cancelled; /* the child knows it */
+    uint64_t mark;      /* of the outbox: the end of its frame */
+    uint32_t bytes;     /* of its payload, cut to 32 bits */
+    uint64_t cancelled; /* when the child got to know it, and 1; weir_now_ms; 0 = it does not */
 };
 
 struct given_list {
@@ -37,7 +37,8 @@ struct window {
     struct given_list ahead;
     struct given_list kept;
     uint64_t last_id;
-    uint64_t bytes; /* of those ahead */
+    uint64_t bytes;   /* of those ahead */
+    uint64_t written; /* of the outbox when the child ended: frames up to there it may have */
 };
 
 static inline uint32_t given_count(const struct given_list *list)
@@ -59,8 +60,8 @@ void window_add(struct window *window, const struct weir_message *message, size_
 
 /* The message in hand; NULL: none. Valid until the next change. */
 struct given *window_in_hand(struct window *window);
-/* The message that a child that ends answers for: the one in hand, or the oldest kept one. NULL:
- * none. */
+/* The message that a child that ends answers for: the one in hand, if its frame was written, or the
+ * oldest kept one. NULL: none. */
 struct given *window_blamed(struct window *window);
 /* Ahead or kept; NULL: there is none with this id. */
 struct given *window_find(struct window *window, uint64_t id);

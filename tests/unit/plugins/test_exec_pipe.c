@@ -396,7 +396,7 @@ static void test_worker_that_failed_takes_no_message(void)
 
     begin(kit, "x");
     run_until(kit, has_ended);
-    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "y", 1), WEIR_RETRY);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "y", 1), WEIR_POSTPONE);
     finish(kit);
 }
 

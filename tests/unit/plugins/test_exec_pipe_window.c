@@ -14,6 +14,8 @@
 
 #define QUICK 16u
 
+extern const struct weir_plugin weir_plugin_v1;
+
 /* A child that runs BODY for each frame: $kind $size $id $attempt $key $tag, and $data, a line. */
 #define CHILD_2(ready, body)                                                                       \
     "shell: true\n"                                                                                \
@@ -98,6 +100,13 @@ static void test_window_is_one(void)
     weir_kit_place(kit, 0, 5);
     weir_kit_pool(kit)->limit = WEIR_UNBUFFERED;
     expect_one(kit);
+    kit = weir_kit_create(&weir_plugin_v1, "pipe");
+    weir_kit_place(kit, 0, 5);
+    weir_kit_pool(kit)->limit = WEIR_UNBUFFERED;
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, CHILD_2("ready 0 2 8", ANSWERS)), 0);
+    wanted_demand = 1;
+    run_until(kit, has_demand);
+    expect_one(kit);
     kit = child(CHILD_2("ready 0 2", ANSWERS), 1);
     CU_ASSERT_EQUAL(weir_kit_taken(kit), 0);
     expect_one(kit);
@@ -147,10 +156,14 @@ static void test_what_was_not_begun_goes_back(void)
         size_t done, put_back;
         bool has_failed;
     } rows[] = {
-        { "kill -9 $$", 1, 2, true },        { "exit 3", 1, 2, true },
-        { "echo fail 0 >&4", 1, 2, true },   { "echo x >&4", 1, 2, true },
-        { "echo fail 0 0 >&4", 1, 3, true }, { "echo done 0 >&4; echo stop 0 >&4", 2, 2, false },
+        { "kill -9 $$", 1, 2, true },
+        { "exit 3", 1, 2, true },
+        { "echo fail 0 >&4", 1, 2, true },
+        { "echo x >&4", 1, 2, true },
+        { "echo fail 0 0 >&4", 1, 3, true },
+        { "echo done 0 >&4; echo stop 0 >&4", 2, 2, false },
         { "echo stop 0 >&4", 1, 3, false },
+        { "echo done 0 >&4; echo inspect 0 >&4; exit 0", 2, 1, false }, /* the third: a retry */
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -167,8 +180,7 @@ static void test_what_was_not_begun_goes_back(void)
         begin(kit, "fourth\n");
         while (weir_kit_put_back_count(kit) < rows[i].put_back)
             (void)weir_kit_poll(kit);
-        if (rows[i].has_failed)
-            run_until(kit, has_ended);
+        run_until(kit, rows[i].has_failed ? has_ended : nothing_is_kept);
         CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), rows[i].done);
         CU_ASSERT_EQUAL(weir_kit_put_back_count(kit), rows[i].put_back);
         CU_ASSERT_EQUAL(weir_kit_own_end(kit), rows[i].has_failed ? WEIR_END_CRASH : -1);
