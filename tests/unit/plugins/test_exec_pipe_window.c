@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal:   a child of exec.pipe of revision 2 has as many messages ahead as docs/decisions/421 says,
- *         is told what is not wanted any more, and costs one message when it ends.
+ *         gets `cancel` for what is not wanted any more, and costs one message when it ends.
  * Method: the test kit, whose demand is the window, and whose clock stands still; children of the
  *         shell.
  */
