@@ -16,6 +16,11 @@
 
 extern const struct weir_plugin weir_plugin_v1;
 
+static bool have_the_same_bytes(const struct weir_message *a, const struct weir_message *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
 static void test_child_that_stops_is_replaced_within_the_worker(void)
 {
     static const char *const bodies[] = {
@@ -42,10 +47,8 @@ static void test_child_that_stops_is_replaced_within_the_worker(void)
         run_until(kit, is_ready);
         give(kit, "x");
         CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 2);
-        CU_ASSERT_NOT_EQUAL(memcmp(weir_kit_emitted(kit, 0, 0)->data,
-                                   weir_kit_emitted(kit, 0, 1)->data,
-                                   weir_kit_emitted(kit, 0, 1)->size),
-                            0);
+        CU_ASSERT_FALSE(have_the_same_bytes(weir_kit_emitted(kit, 0, 0),
+                                            weir_kit_emitted(kit, 0, 1)));
         CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
         CU_ASSERT_EQUAL(weir_kit_log_count(kit), i == 0); /* it is killed */
         finish(kit);
