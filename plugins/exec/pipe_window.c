@@ -6,6 +6,8 @@
 
 /* Messages ahead of a child that announces no batch. */
 #define SIZE_MAX_AHEAD 16u
+/* The next batch of a quick child waits in its pipe. */
+#define BATCHES_AHEAD 2u
 /* Payloads ahead, in bytes. */
 #define BYTES_AHEAD ((uint64_t)64 * 1024)
 #define BYTES_OF_BATCH ((uint64_t)1024 * 1024)
@@ -64,12 +66,12 @@ static uint32_t size_now(struct weir_self *self, struct pipe *state)
     look_at_pool(self, state);
     if (pace->is_unbuffered)
         return 1;
-    if (pace->batch > 0)
-        return pace->batch;
-    /* A message that waits behind another one could be handled by a sibling. */
+    /* A message that waits behind others could be handled by a sibling. */
     if (pace->has_idle_sibling)
         pace->size = 1;
-    return pace->size;
+    if (pace->batch == 0)
+        return pace->size;
+    return pace->size == 1 ? pace->batch : BATCHES_AHEAD * pace->batch;
 }
 
 static uint32_t demand_now(struct weir_self *self, struct pipe *state)
@@ -117,7 +119,9 @@ void pipe_be_careful(struct weir_self *self, const struct pipe *state)
     struct pipe_settings *settings = (struct pipe_settings *)(uintptr_t)state->settings;
     uint64_t count = given_count(&state->window.ahead);
 
-    if (state->pace.batch > 1 && count > 1)
+    if (count > state->pace.batch)
+        count = state->pace.batch;
+    if (count > 1)
         atomic_store(&settings->careful, count << CAREFUL_SHIFT | (weir_index(self) + 1));
 }
 
@@ -163,11 +167,12 @@ static void on_flush(struct weir_self *self, void *memory, void *context)
         pipe_send(self, state);
 }
 
-/* A child that has nothing gets its message at once; otherwise one call carries many. */
+/* A child that has nothing gets its message, or its batch, at once; otherwise one call carries
+ * many. */
 static void send_or_gather(struct weir_self *self, struct pipe *state)
 {
-    uint32_t ahead = given_count(&state->window.ahead);
-    bool is_due = (ahead == 1 && state->pace.batch <= 1) ||
+    uint32_t ahead = given_count(&state->window.ahead), batch = state->pace.batch;
+    bool is_due = (batch <= 1 ? ahead == 1 : ahead % batch == 0) ||
                   window_count(&state->window) >= state->pace.demand ||
                   outbox_waiting(&state->peer.outbox) >= FLUSH_BYTES;
 

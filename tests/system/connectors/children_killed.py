@@ -20,7 +20,7 @@ import time
 
 from control import Host, check, report_failures
 
-WINDOW, SIZE, REDELIVER = 16, 3, 1
+BATCH, WINDOW, SIZE, REDELIVER = 16, 16, 3, 1
 
 # The arguments: the words of its first frame, the seed, and the journal of each worker.
 CHILD = r"""
@@ -164,7 +164,7 @@ def kill_children(announced, route, options):
             recorded = collections.Counter(int(line) for line in stream)
         with open(host.log, encoding="utf-8") as stream:
             compare(account, options.messages, code, recorded, stream.read())
-        least, most = (2, WINDOW) if "16" in announced else (1, WINDOW if announced else 1)
+        least, most = (2, 2 * BATCH) if str(BATCH) in announced else (1, WINDOW if announced else 1)
         check(least <= account.widest <= most, f"{account.widest} messages in a window")
     return account
 
@@ -190,8 +190,8 @@ def main():
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000)
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    for announced, route in (("2 16", "hash"), ("2 16", "pull"), ("2", "hash"), ("2", "pull"),
-                             ("", "hash")):
+    for announced, route in ((f"2 {BATCH}", "hash"), (f"2 {BATCH}", "pull"),
+                             ("2", "hash"), ("2", "pull"), ("", "hash")):
         begun = time.monotonic()
         found = kill_children(announced, route, options)
         print(f"ready 0 {announced}, {route}: {found.kills} kills, {found.inside} inside a frame, "

@@ -45,6 +45,14 @@ static struct weir_kit *child(const char *args, uint32_t demand)
     return kit;
 }
 
+/* COUNT is the child's batch: its frames are written without a wait. */
+static void give_batch(struct weir_kit *kit, int count)
+{
+    while (count-- > 0)
+        begin(kit, "x\n");
+    run_until(kit, nothing_is_kept);
+}
+
 static void give_slow(struct weir_kit *kit)
 {
     begin(kit, "x\n");
@@ -126,6 +134,28 @@ static void test_batch_is_the_window_but_for_a_lease(void)
     weir_kit_pool(kit)->idle = 3;
     give_slow(kit);
     CU_ASSERT_EQUAL(weir_kit_demand(kit), 5);
+    finish(kit);
+}
+
+/* promise B66 */
+static void test_next_batch_of_a_quick_child_waits_in_its_pipe(void)
+{
+    struct weir_kit *kit = child(CHILD_2("ready 0 2 3", ANSWERS), 3);
+
+    give_batch(kit, 3);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 6);
+    weir_kit_place(kit, 0, 5);
+    weir_kit_pool(kit)->idle = 2; /* a sibling */
+    weir_kit_advance(kit, 1000);
+    give_batch(kit, 3);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 3);
+    finish(kit);
+    kit = child(CHILD_2("ready 0 2 3", ANSWERS), 3);
+    give_batch(kit, 3);
+    begin(kit, "x\n");
+    weir_kit_advance(kit, 2);
+    run_until(kit, nothing_is_kept);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 3);
     finish(kit);
 }
 
@@ -230,6 +260,7 @@ int main(void)
         { "grows", test_window_grows_while_verdicts_are_quick },
         { "one", test_window_is_one },
         { "batch", test_batch_is_the_window_but_for_a_lease },
+        { "next batch", test_next_batch_of_a_quick_child_waits_in_its_pipe },
         { "kept", test_kept_messages_are_not_of_the_window },
         { "put back", test_what_was_not_begun_goes_back },
         { "cancel", test_child_hears_what_is_not_wanted },
