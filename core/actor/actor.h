@@ -140,6 +140,7 @@ enum actor_leaving {
     LEAVING_DISCARDS, /* makes it dead `removed` */
     LEAVING_CLOSES,   /* it is gone, and the actor is not recalled: `leave` asks for time */
     LEAVING_OVER,     /* the time for all this is over */
+    LEAVING_BEHIND,   /* left behind in a callback: left_behind.h */
 };
 
 #define ACTOR_LANE_LIMIT 64 /* of urgent and of high: semantics S.4 */

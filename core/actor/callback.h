@@ -90,7 +90,15 @@ static inline void callback_end(struct actor *actor)
 void callback_go_online(struct executor *executor);
 void callback_go_offline(struct executor *executor);
 
-/* Around each call into the host. */
+/* Whether the worker was left behind in the present callback: its calls have no effect, and say
+ * WEIR_ETERMINATED. After callback_enter_host, which waits for a thread that holds this one. */
+static inline bool callback_is_left(const struct actor *actor)
+{
+    return __builtin_expect(actor->leaving == LEAVING_BEHIND, false);
+}
+
+/* Around each call into the host that reads or writes more of the actor than a thread may that does
+ * not hold it: see dispatch/put_offline.h. */
 static inline struct actor *callback_enter_host(struct weir_self *self)
 {
     struct actor *actor = actor_of_self(self);

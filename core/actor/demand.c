@@ -24,7 +24,7 @@ static int set(struct actor *actor, uint32_t count)
 int host_set_demand(struct weir_self *self, uint32_t count)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = set(actor, count);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : set(actor, count);
 
     callback_leave_host(actor);
     return status;

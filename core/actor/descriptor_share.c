@@ -40,7 +40,7 @@ void descriptor_share_end(struct actor *actor)
 int host_set_descriptors(struct weir_self *self, uint32_t count)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = set(actor, count);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : set(actor, count);
 
     callback_leave_host(actor);
     return status;

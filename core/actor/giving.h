@@ -10,11 +10,15 @@
 #ifndef ACTOR_GIVING_H
 #define ACTOR_GIVING_H
 
-#include "actor/actor.h"
+#include "actor/callback.h"
 
 /* True: the message belongs to the plugin, and is marked now. False: it was passed before, is the
  * current one or is kept; the misuse is reported. */
 static inline bool giving_begin(struct actor *actor, struct message *message);
+
+/* As giving_begin, for a call that has entered the host. 0; WEIR_ETERMINATED: the worker was left
+ * behind; WEIR_EINVALID: giving_begin has refused it. */
+static inline int giving_enter(struct actor *actor, struct message *message);
 
 /* Reports that the message is not the plugin's. Returns false. */
 bool giving_refused(struct actor *actor);
@@ -39,6 +43,13 @@ static inline bool giving_begin(struct actor *actor, struct message *message)
         return giving_refused(actor);
     message->public.reserved |= MESSAGE_GIVEN;
     return true;
+}
+
+static inline int giving_enter(struct actor *actor, struct message *message)
+{
+    if (callback_is_left(actor))
+        return WEIR_ETERMINATED;
+    return giving_begin(actor, message) ? 0 : WEIR_EINVALID;
 }
 
 #endif

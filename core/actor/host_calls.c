@@ -59,9 +59,9 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
               struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(message));
 
-    if (giving_begin(actor, message_of(message))) {
+    if (status == 0) {
         message->from = actor_pid(actor);
         own_mark(actor, to, message_of(message));
         status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
@@ -75,7 +75,8 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
 int host_lookup(struct weir_self *self, const char *name, weir_pid *out_pid)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = names_find(&actor->runtime->names, name, out_pid);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : names_find(&actor->runtime->names, name, out_pid);
 
     callback_leave_host(actor);
     return status;
@@ -94,10 +95,9 @@ __attribute__((noinline)) static int join_current(struct actor *actor, struct me
 int host_emit(struct weir_self *self, uint32_t output, struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(message));
 
-    if (giving_begin(actor, message_of(message))) {
-        status = 0;
+    if (status == 0) {
         if (actor->current && (actor->current->public.reserved & MESSAGE_TRACKED))
             status = join_current(actor, message_of(message));
         if (status == 0)
@@ -117,9 +117,9 @@ int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
         .to = to, .lane = lane, .timeout_ms = timeout_ms, .then = then, .context = context
     };
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(message));
 
-    if (giving_begin(actor, message_of(message)))
+    if (status == 0)
         status = giving_end(message_of(message),
                             request_send(actor, &options, message_of(message), out_reference));
 
@@ -129,20 +129,28 @@ int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
 
 struct weir_port *host_port(struct weir_self *self)
 {
-    return port_get(actor_of_self(self));
+    struct actor *actor = callback_enter_host(self);
+    struct weir_port *port = callback_is_left(actor) ? NULL : port_get(actor);
+
+    callback_leave_host(actor);
+    return port;
 }
 
 int host_cancel(struct weir_self *self, uint64_t reference)
 {
-    return request_cancel(actor_of_self(self), reference);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : request_cancel(actor, reference);
+
+    callback_leave_host(actor);
+    return status;
 }
 
 int host_reply(struct weir_self *self, struct weir_message *request, struct weir_message *reply)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(reply));
 
-    if (giving_begin(actor, message_of(reply)))
+    if (status == 0)
         status = giving_end(message_of(reply),
                             request_reply(actor, message_of(request), message_of(reply)));
 
@@ -190,7 +198,8 @@ int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
                  struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = forward(actor, to, lane, message_of(message));
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : forward(actor, to, lane, message_of(message));
 
     callback_leave_host(actor);
     return status;
@@ -199,7 +208,8 @@ int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
 int host_settle(struct weir_self *self, struct weir_message *kept, int verdict)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = verdict_settle_kept(actor, message_of(kept), verdict);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : verdict_settle_kept(actor, message_of(kept), verdict);
 
     callback_leave_host(actor);
     return status;
@@ -212,9 +222,11 @@ void host_retry_after(struct weir_self *self, uint64_t delay_ms)
 
 void host_reason(struct weir_self *self, const char *text)
 {
-    struct actor *actor = actor_of_self(self);
+    struct actor *actor = callback_enter_host(self);
 
-    actor_ext_set_detail(actor, text);
+    if (!callback_is_left(actor))
+        actor_ext_set_detail(actor, text);
+    callback_leave_host(actor);
 }
 
 /* --- time ----------------------------------------------------------------------------------- */
@@ -227,31 +239,47 @@ uint64_t host_now_ms(struct weir_self *self)
 int host_send_after(struct weir_self *self, weir_pid to, enum weir_lane lane,
                     struct weir_message *message, uint64_t delay_ms, uint64_t *out_timer)
 {
-    struct actor *actor = actor_of_self(self);
+    struct actor *actor = callback_enter_host(self);
+    int status = giving_enter(actor, message_of(message));
 
-    if (!giving_begin(actor, message_of(message)))
-        return WEIR_EINVALID;
-    return giving_end(message_of(message),
-                      alarm_send(actor, to, lane, message_of(message), delay_ms, out_timer));
+    if (status == 0)
+        status = giving_end(message_of(message),
+                            alarm_send(actor, to, lane, message_of(message), delay_ms, out_timer));
+    callback_leave_host(actor);
+    return status;
 }
 
 int host_after(struct weir_self *self, uint64_t delay_ms, weir_tick *tick, void *context,
                uint64_t *out_timer)
 {
-    return alarm_tick(actor_of_self(self), delay_ms, 0, tick, context, out_timer);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : alarm_tick(actor, delay_ms, 0, tick, context, out_timer);
+
+    callback_leave_host(actor);
+    return status;
 }
 
 int host_every(struct weir_self *self, uint64_t period_ms, weir_tick *tick, void *context,
                uint64_t *out_timer)
 {
-    if (period_ms == 0)
-        return WEIR_EINVALID;
-    return alarm_tick(actor_of_self(self), period_ms, period_ms, tick, context, out_timer);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                 : period_ms == 0
+                     ? WEIR_EINVALID
+                     : alarm_tick(actor, period_ms, period_ms, tick, context, out_timer);
+
+    callback_leave_host(actor);
+    return status;
 }
 
 int host_cancel_timer(struct weir_self *self, uint64_t timer)
 {
-    return alarm_cancel(actor_of_self(self), timer);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : alarm_cancel(actor, timer);
+
+    callback_leave_host(actor);
+    return status;
 }
 
 /* --- other actors --------------------------------------------------------------------------- */
@@ -259,7 +287,7 @@ int host_cancel_timer(struct weir_self *self, uint64_t timer)
 int host_link(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = link_add(actor, other);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : link_add(actor, other);
 
     callback_leave_host(actor);
     return status;
@@ -268,7 +296,7 @@ int host_link(struct weir_self *self, weir_pid other)
 int host_unlink(struct weir_self *self, weir_pid other)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = link_remove(actor, other);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : link_remove(actor, other);
 
     callback_leave_host(actor);
     return status;
@@ -277,7 +305,8 @@ int host_unlink(struct weir_self *self, weir_pid other)
 int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = link_monitor(actor, other, out_monitor);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : link_monitor(actor, other, out_monitor);
 
     callback_leave_host(actor);
     return status;
@@ -286,7 +315,7 @@ int host_monitor(struct weir_self *self, weir_pid other, uint64_t *out_monitor)
 int host_demonitor(struct weir_self *self, uint64_t monitor)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = link_demonitor(actor, monitor);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : link_demonitor(actor, monitor);
 
     callback_leave_host(actor);
     return status;
@@ -321,15 +350,14 @@ static int ask_to_end(struct actor *actor, weir_pid other, enum weir_end_reason 
 int host_exit(struct weir_self *self, weir_pid other, enum weir_end_reason reason)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = ask_to_end(actor, other, reason);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : ask_to_end(actor, other, reason);
 
     callback_leave_host(actor);
     return status;
 }
 
-int host_name(struct weir_self *self, const char *name)
+static int claim(struct actor *actor, const char *name)
 {
-    struct actor *actor = actor_of_self(self);
     struct actor_ext *ext = actor_ext_get(actor);
     int status;
 
@@ -338,6 +366,15 @@ int host_name(struct weir_self *self, const char *name)
     status = names_claim(&actor->runtime->names, name, actor_pid(actor),
                          actor_state(actor) == ACTOR_OPEN, &actor->executor->reader);
     ext->has_names |= status == 0;
+    return status;
+}
+
+int host_name(struct weir_self *self, const char *name)
+{
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : claim(actor, name);
+
+    callback_leave_host(actor);
     return status;
 }
 

@@ -9,7 +9,8 @@ int host_spawn(struct weir_self *self, const struct weir_spawn_options *options,
                weir_pid *out_child)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = child_spawn(actor, options, out_child);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : child_spawn(actor, options, out_child);
 
     callback_leave_host(actor);
     return status;
@@ -18,7 +19,7 @@ int host_spawn(struct weir_self *self, const struct weir_spawn_options *options,
 int host_stop(struct weir_self *self, weir_pid child, bool now)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = children_end_one(actor, child, now);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : children_end_one(actor, child, now);
 
     callback_leave_host(actor);
     return status;

@@ -9,7 +9,7 @@
 int host_event(struct weir_self *self, const char *name, uint64_t *out_event)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = audience_own(actor, name, out_event);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : audience_own(actor, name, out_event);
 
     callback_leave_host(actor);
     return status;
@@ -18,7 +18,7 @@ int host_event(struct weir_self *self, const char *name, uint64_t *out_event)
 int host_subscribe(struct weir_self *self, const char *name)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = audience_join(actor, name);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : audience_join(actor, name);
 
     callback_leave_host(actor);
     return status;
@@ -27,7 +27,7 @@ int host_subscribe(struct weir_self *self, const char *name)
 int host_unsubscribe(struct weir_self *self, const char *name)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = audience_leave(actor, name);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : audience_leave(actor, name);
 
     callback_leave_host(actor);
     return status;
@@ -40,8 +40,9 @@ int host_publish(struct weir_self *self, uint64_t event, struct weir_message *me
     int status;
 
     message->from = actor_pid(actor);
-    status = events_publish(actor->runtime, actor->executor, event, message_of(message), out_taken,
-                            out_refused);
+    status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                     : events_publish(actor->runtime, actor->executor, event,
+                                                      message_of(message), out_taken, out_refused);
     callback_leave_host(actor);
     return status;
 }

@@ -15,6 +15,8 @@ int host_inspect(struct weir_self *self, weir_pid other, const char *const *item
     struct message *message = NULL;
     int status = then ? inspect_make(&actor->executor->cache, items, &message) : WEIR_EINVALID;
 
+    if (callback_is_left(actor))
+        status = WEIR_ETERMINATED;
     if (status == 0)
         status = request_send(actor, &options, message, out_reference);
     if (status != 0)

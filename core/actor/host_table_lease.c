@@ -28,7 +28,7 @@ int host_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms, weir_t
         .to = pool, .timeout_ms = timeout_ms, .then = then, .context = context, .takes = true
     };
     struct actor *actor = callback_enter_host(self);
-    int status = take(actor, &options, out_reference);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : take(actor, &options, out_reference);
 
     callback_leave_host(actor);
     return status;
@@ -38,9 +38,9 @@ int host_lease_send(struct weir_self *self, const struct weir_lease *lease,
                     struct weir_message *message)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(message));
 
-    if (giving_begin(actor, message_of(message))) {
+    if (status == 0) {
         message->from = actor_pid(actor);
         status = giving_end(message_of(message), leases_send(actor->runtime, actor->executor, lease,
                                                              message_of(message)));
@@ -59,9 +59,9 @@ int host_lease_request(struct weir_self *self, const struct weir_lease *lease,
         .timeout_ms = timeout_ms, .then = then, .context = context, .under = lease
     };
     struct actor *actor = callback_enter_host(self);
-    int status = WEIR_EINVALID;
+    int status = giving_enter(actor, message_of(message));
 
-    if (giving_begin(actor, message_of(message)))
+    if (status == 0)
         status = giving_end(message_of(message),
                             request_send(actor, &options, message_of(message), out_reference));
     callback_leave_host(actor);
@@ -71,7 +71,9 @@ int host_lease_request(struct weir_self *self, const struct weir_lease *lease,
 int host_lease_return(struct weir_self *self, const struct weir_lease *lease, int how)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = leases_return(actor->runtime, actor->executor, lease, actor_pid(actor), how);
+    int status = callback_is_left(actor)
+                     ? WEIR_ETERMINATED
+                     : leases_return(actor->runtime, actor->executor, lease, actor_pid(actor), how);
 
     callback_leave_host(actor);
     return status;
@@ -80,7 +82,9 @@ int host_lease_return(struct weir_self *self, const struct weir_lease *lease, in
 int host_lease_renew(struct weir_self *self, const struct weir_lease *lease)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = leases_renew(actor->runtime, actor->executor, lease, actor_pid(actor));
+    int status = callback_is_left(actor)
+                     ? WEIR_ETERMINATED
+                     : leases_renew(actor->runtime, actor->executor, lease, actor_pid(actor));
 
     callback_leave_host(actor);
     return status;

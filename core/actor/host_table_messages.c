@@ -62,7 +62,12 @@ struct weir_message *host_message_labelled(struct weir_self *self, const struct 
 
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
 {
-    return origin_set(actor_of_self(self), message_of(message), token);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : origin_set(actor, message_of(message), token);
+
+    callback_leave_host(actor);
+    return status;
 }
 
 /* The current message or a kept one. Compares addresses first: it may be settled and freed. */
@@ -80,14 +85,21 @@ static bool is_free(struct actor *actor, const struct message *message)
     return !(message->public.reserved & MESSAGE_TRACKED);
 }
 
+static int join(struct actor *actor, struct message *message, struct message *with)
+{
+    if (!is_free(actor, message) || !is_in_hand(actor, with))
+        return WEIR_EINVALID;
+    return origin_is_followed(with) ? origin_join(message, with) : 0;
+}
+
 int host_join(struct weir_self *self, struct weir_message *message, struct weir_message *with)
 {
-    struct actor *actor = actor_of_self(self);
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : join(actor, message_of(message), message_of(with));
 
-    if (!is_free(actor, message_of(message)) || !is_in_hand(actor, message_of(with)))
-        return WEIR_EINVALID;
-    return origin_is_followed(message_of(with)) ? origin_join(message_of(message), message_of(with))
-                                                : 0;
+    callback_leave_host(actor);
+    return status;
 }
 
 int host_detach(struct weir_self *self, struct weir_message *message)
@@ -104,9 +116,9 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
     struct actor *actor = callback_enter_host(self);
     /* The public part is the first of a message, so both arrays of pointers are the same. */
     struct message *const *chain = (struct message *const *)(const void *)messages;
-    int taken = WEIR_EINVALID;
+    int taken = callback_is_left(actor) ? WEIR_ETERMINATED : WEIR_EINVALID;
 
-    if (count <= INT32_MAX && giving_begin_chain(actor, chain, count)) {
+    if (!callback_is_left(actor) && count <= INT32_MAX && giving_begin_chain(actor, chain, count)) {
         for (uint32_t i = 0; i < count; i++) {
             messages[i]->from = actor_pid(actor);
             own_mark(actor, to, chain[i]);
@@ -122,17 +134,29 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
 
 int host_stash(struct weir_self *self, struct weir_message *message)
 {
-    return stash_put(actor_of_self(self), message_of(message));
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : stash_put(actor, message_of(message));
+
+    callback_leave_host(actor);
+    return status;
 }
 
 uint32_t host_unstash(struct weir_self *self, uint32_t count)
 {
-    return stash_give(actor_of_self(self), count);
+    struct actor *actor = callback_enter_host(self);
+    uint32_t given = callback_is_left(actor) ? 0 : stash_give(actor, count);
+
+    callback_leave_host(actor);
+    return given;
 }
 
 int host_put_back(struct weir_self *self, struct weir_message *message)
 {
-    return put_back(actor_of_self(self), message_of(message));
+    struct actor *actor = callback_enter_host(self);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : put_back(actor, message_of(message));
+
+    callback_leave_host(actor);
+    return status;
 }
 
 struct weir_blob *host_blob_new(struct weir_self *self, size_t size)
@@ -170,8 +194,9 @@ uint64_t host_time_left(struct weir_self *self, const struct weir_message *messa
 int host_rename(struct weir_self *self, const char *from, const char *to)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = names_rename(&actor->runtime->names, from, to, actor_pid(actor),
-                              &actor->executor->reader);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : names_rename(&actor->runtime->names, from, to,
+                                                        actor_pid(actor), &actor->executor->reader);
 
     callback_leave_host(actor);
     return status;

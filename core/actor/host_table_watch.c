@@ -8,7 +8,9 @@ int host_watch(struct weir_self *self, int descriptor, uint32_t events, weir_rea
                void *context, uint64_t *out_watch)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = watched_begin(actor, descriptor, events, ready, context, out_watch);
+    int status = callback_is_left(actor)
+                     ? WEIR_ETERMINATED
+                     : watched_begin(actor, descriptor, events, ready, context, out_watch);
 
     callback_leave_host(actor);
     return status;
@@ -17,7 +19,7 @@ int host_watch(struct weir_self *self, int descriptor, uint32_t events, weir_rea
 int host_unwatch(struct weir_self *self, uint64_t watch)
 {
     struct actor *actor = callback_enter_host(self);
-    int status = watched_end(actor, watch);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED : watched_end(actor, watch);
 
     callback_leave_host(actor);
     return status;

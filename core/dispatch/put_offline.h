@@ -5,7 +5,8 @@
  *
  * A thread that is held may run plugin code, but when it returns to the runtime it waits until it
  * is released. Meanwhile the holder may do what the thread may do with the actor whose callback it
- * is, except for calls into the behaviour.
+ * is, except for calls into the behaviour, and for what host calls do that do not enter the runtime
+ * (actor/callback.h): they use the thread's own memory and a few figures of the actor.
  *
  *              | try .. release | go_online
  *   try ..     |       X        |     -        X = one thread at a time

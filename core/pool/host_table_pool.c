@@ -10,7 +10,8 @@
 int host_table_find_pool(struct actor *actor, weir_pid pid, struct pool **out)
 {
     struct actor *found;
-    int status = actor_find_alive(actor->runtime, pid, &found);
+    int status = callback_is_left(actor) ? WEIR_ETERMINATED
+                                         : actor_find_alive(actor->runtime, pid, &found);
 
     if (status != 0)
         return status;
