@@ -165,29 +165,28 @@ static bool find_turn(const struct actor *actor, struct turn_at *out)
     return false;
 }
 
-static const struct actor *find_locked(const struct list *places, uint32_t index)
+static const struct actor *find_locked(const struct list *places, uint32_t index, weir_pid pid)
 {
     for (const struct list *node = places->next; node != places; node = node->next) {
         const struct place *place = LIST_ENTRY(node, struct place, link);
 
-        if (place->index == index)
+        if (place->index == index && (pid == 0 || actor_pid(place->actor) == pid))
             return place->actor;
     }
     return NULL;
 }
 
-bool pool_find_turn(struct pool *pool, uint32_t index, struct turn_at *out)
+bool pool_find_turn(struct pool *pool, uint32_t index, weir_pid pid, struct turn_at *out)
 {
     const struct list *lists[] = { &pool->places, &pool->leavers, &pool->closers };
     struct turn_at at = { 0 };
-    bool found = false;
+    const struct actor *actor = NULL;
+    bool found;
 
     lock_acquire(&pool->lock);
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !found; i++) {
-        const struct actor *actor = find_locked(lists[i], index);
-
-        found = actor && find_turn(actor, &at);
-    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !actor; i++)
+        actor = find_locked(lists[i], index, pid);
+    found = actor && find_turn(actor, &at);
     lock_release(&pool->lock);
     if (found)
         *out = at;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/handling.h"
 
+#include "actor/left_behind.h"
 #include "actor/misuse.h"
 #include "actor/restart.h"
 #include "actor/verdict.h"
@@ -34,6 +35,10 @@ void handling_finish(struct actor *actor, int verdict)
 {
     struct message *message = actor->current;
 
+    if (callback_is_left(actor)) {
+        left_behind_end(actor);
+        return;
+    }
     if (verdict != WEIR_DONE) {
         finish_other(actor, verdict);
         return;

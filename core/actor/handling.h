@@ -30,7 +30,8 @@ static inline void handling_run_plain(struct actor *actor, struct message *messa
     callback_end_plain(actor->executor);
     actor_set_busy(actor, ACTOR_FREE);
     /* The handler may have forwarded the message, or disturbed the actor, such as by an outbox. */
-    if (verdict == WEIR_DONE && actor->current && (actor->flags & ACTOR_PLAIN)) {
+    if (verdict == WEIR_DONE && actor->current && (actor->flags & ACTOR_PLAIN) &&
+        !callback_is_left(actor)) {
         actor->current = NULL;
         settle_done(actor, message);
     } else {

@@ -12,6 +12,7 @@
 
 #include "face/runtime.h"
 
+struct executor;
 struct long_turns;
 struct pool;
 
@@ -49,8 +50,18 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
                        void *value);
 
 /* The turn in which worker number `index` of a pool is inside a callback now; it may be a leaving
- * worker. False: it is in none. Any thread. */
-bool pool_find_turn(struct pool *pool, uint32_t index, struct turn_at *out);
+ * worker. `pid`: of several with this number; 0: the member, or else one that leaves. False: it is
+ * in none. Any thread. */
+bool pool_find_turn(struct pool *pool, uint32_t index, weir_pid pid, struct turn_at *out);
+
+/*
+ * Leaves worker number `index` of a pool behind, which is inside `handle` in that turn: what it has
+ * in hand is dead `stuck`, its calls have no effect from now on, and a new worker with its number
+ * gets what waits, and opens. WEIR_EUNKNOWN: it is no member; WEIR_ENOTALLOWED: `out_why` has the
+ * reason, a static text; WEIR_ENOMEM: nothing has happened. From outside, in a read section.
+ */
+int pool_leave_behind(struct pool *pool, uint32_t index, const struct turn_at *at,
+                      struct executor *executor, const char **out_why);
 
 /*
  * The state of a behaviour whose `state_size` is 0: Linux maps nothing there (vm.mmap_min_addr), so

@@ -167,6 +167,23 @@ struct message *message_copy(struct cache *cache, const struct message *message)
     return copy;
 }
 
+struct message *message_twin(struct cache *cache, const struct message *message)
+{
+    const uint32_t of_the_memory = MESSAGE_CLASS_MASK | MESSAGE_BLOB | MESSAGE_COUNTED |
+                                   MESSAGE_LABELLED | MESSAGE_KEPT;
+    struct message *twin = message_copy(cache, message);
+
+    if (!twin)
+        return NULL;
+    twin->public.lane = message->public.lane;
+    twin->public.attempt = message->public.attempt;
+    twin->public.reserved |= message->public.reserved & ~of_the_memory;
+    twin->reference = message->reference;
+    twin->deadline_ns = message->deadline_ns;
+    twin->lease = message->lease; /* with all that has its place */
+    return twin;
+}
+
 /* --- notices ---------------------------------------------------------------------------------- */
 
 /* Takes a message and returns it in other memory with room for `size` bytes; NULL: memory is out,

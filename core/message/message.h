@@ -33,6 +33,10 @@ struct blob *message_blob(const struct message *message);
  */
 struct message *message_copy(struct cache *cache, const struct message *message);
 
+/* As message_copy, with everything else but its place in a list: the copy takes over the requester,
+ * the origin or the join. The original must not be settled, nor leave its join, afterwards. */
+struct message *message_twin(struct cache *cache, const struct message *message);
+
 /*
  * Replaces the payload by a text for people. Takes the message and returns it, or another one in
  * its place when its own memory has no room for the text. Without memory the text is truncated.

@@ -71,8 +71,8 @@ static bool *numbers_in_use_locked(struct pool *pool, uint32_t count)
     return used;
 }
 
-static int make_place(struct pool *pool, struct executor *executor, struct spec *spec,
-                      uint32_t index, struct place **out)
+int resize_make_one_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                           uint32_t index, struct place **out)
 {
     struct actor_options options = { .dispatcher = pool->dispatcher,
                                      .spec = spec,
@@ -124,7 +124,7 @@ int resize_make_locked(struct pool *pool, struct executor *executor, struct spec
 
         while (used[index])
             index++;
-        status = make_place(pool, executor, spec, index++, &place);
+        status = resize_make_one_locked(pool, executor, spec, index++, &place);
         if (status == 0)
             list_append(&made, &place->link);
     }

@@ -17,6 +17,10 @@
 int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
                        uint32_t count, struct list *out_places);
 
+/* As resize_make_locked, one place with this number, in no list. */
+int resize_make_one_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                           uint32_t index, struct place **out);
+
 /* Frees places whose actors are not started. */
 void resize_unmake_locked(struct list *places, struct executor *executor);
 
