@@ -65,7 +65,9 @@ const struct command command_restart = {
         "that takes longer than `remove.timeout` of its pool is not restarted. With --now the\n"
         "process that the worker has named, such as the child of exec.pipe, is killed; the "
         "message\n"
-        "in hand fares as after any crash of that process.\n"
+        "in hand fares as after any crash of that process. A worker without one that is stuck in\n"
+        "`handle` is left behind: its messages in hand are dead `stuck`, a new worker gets those\n"
+        "that wait, and the thread stays in its callback.\n"
         "Exit code: 0; 65 not all workers have been restarted, or it cannot be done; 66 no such "
         "pool\n"
         "or worker;\n" CONTROL_CLIENT_CODES,

@@ -110,7 +110,7 @@ static void write_member(const struct listing *listing, const struct listed *lis
     write_process(listing, member);
     if (lease)
         write_lease(listing, lease);
-    if (turn_watch_find(listing->watch, listed->pool, member->index, &turn))
+    if (turn_watch_find(listing->watch, listed->pool, member->index, member->pid, &turn))
         slow_turn_write(&turn, listing->json);
     json_end(listing->json);
 }
@@ -140,12 +140,13 @@ static void print_lease(const struct listing *listing, const struct pool_lease *
 }
 
 /* A worker in a callback that takes long. */
-static void print_stuck(const struct listing *listing, const struct listed *listed, uint32_t index)
+static void print_stuck(const struct listing *listing, const struct listed *listed,
+                        const struct weir_member *member)
 {
     struct slow_turn turn;
     char text[SLOW_TURN_TEXT];
 
-    if (!turn_watch_find(listing->watch, listed->pool, index, &turn))
+    if (!turn_watch_find(listing->watch, listed->pool, member->index, member->pid, &turn))
         return;
     slow_turn_describe(&turn, text, sizeof text);
     fprintf(listing->stream, "    %s\n", text);
@@ -180,7 +181,7 @@ static void print_member(const struct listing *listing, const struct listed *lis
     print_process(listing, member);
     if (lease)
         print_lease(listing, lease);
-    print_stuck(listing, listed, member->index);
+    print_stuck(listing, listed, member);
 }
 
 /* A line with the takers that wait for a worker of the pool. */

@@ -220,6 +220,12 @@ static void write_restart_text(const struct control_job *job,
         slow_turn_describe(&result->stuck, text, sizeof text);
         fprintf(stream, "%s is %s\n", job->file, text);
     }
+    if (result->is_left) {
+        slow_turn_describe(&result->stuck, text, sizeof text);
+        fprintf(stream,
+                "what it had in hand is dead `stuck`, and its thread is left behind: it is %s\n",
+                text);
+    }
 }
 
 static void write_restart_json(const struct control_job *job,
@@ -234,7 +240,9 @@ static void write_restart_json(const struct control_job *job,
     json_unsigned(&json, "busy", result->busy);
     json_unsigned(&json, "failed", result->failed);
     json_unsigned(&json, "opening", result->opening);
-    if (result->is_stuck)
+    if (result->is_left)
+        json_bool(&json, "left_behind", true);
+    if (result->is_stuck || result->is_left)
         slow_turn_write(&result->stuck, &json);
     json_end(&json);
     json_finish(&json);

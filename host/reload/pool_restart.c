@@ -113,35 +113,58 @@ static int find_worker(const struct restarting *restarting, struct pool_restart_
     return worker.is_member ? 0 : refuse_number(restarting, &worker, out);
 }
 
-/* Nothing takes a thread out of a callback: see decision 419. */
-static void say_why_not_now(const struct restarting *restarting, struct pool_restart_result *out)
+static void say_is_not_stuck(const struct restarting *restarting, struct pool_restart_result *out)
 {
-    struct slow_turn turn;
-    char text[SLOW_TURN_TEXT];
-
-    if (!turn_watch_find(restarting->watch, restarting->pool, restarting->index, &turn)) {
-        (void)snprintf(out->why, sizeof out->why,
-                       "%s#%" PRIu32 " has no process that could be killed: without --now it is "
-                       "restarted after its message in hand",
-                       restarting->path, restarting->index);
-        return;
-    }
-    slow_turn_describe(&turn, text, sizeof text);
     (void)snprintf(out->why, sizeof out->why,
-                   "%s#%" PRIu32 " has no process that could be killed, and no thread is taken out "
-                   "of a callback: it is %s",
-                   restarting->path, restarting->index, text);
+                   "%s#%" PRIu32 " has no process that could be killed: without --now it is "
+                   "restarted after its message in hand",
+                   restarting->path, restarting->index);
 }
 
-static int kill_process(const struct restarting *restarting, struct pool_restart_result *out)
+static void say_why_it_stays(const struct restarting *restarting, const char *why,
+                             struct pool_restart_result *out)
+{
+    char text[SLOW_TURN_TEXT];
+
+    slow_turn_describe(&out->stuck, text, sizeof text);
+    (void)snprintf(out->why, sizeof out->why,
+                   "%s#%" PRIu32 " has no process that could be killed, and its thread is not left "
+                   "behind: %s; it is %s",
+                   restarting->path, restarting->index, why, text);
+}
+
+/* Nothing takes a thread out of a callback: see decision 419. */
+static int leave_behind(const struct restarting *restarting, struct executor *executor,
+                        struct pool_restart_result *out)
+{
+    const char *why = "";
+    struct turn_at at;
+    int status;
+
+    /* The turn comes first: it is the one that was reported, if that one still lasts. */
+    if (!pool_find_turn(restarting->pool, restarting->index, 0, &at) ||
+        !turn_watch_find(restarting->watch, restarting->pool, restarting->index, 0, &out->stuck)) {
+        say_is_not_stuck(restarting, out);
+        return WEIR_ENOTALLOWED;
+    }
+    status = pool_leave_behind(restarting->pool, restarting->index, &at, executor, &why);
+    if (status == WEIR_EUNKNOWN && find_worker(restarting, out) == 0)
+        say_is_not_stuck(restarting, out);
+    if (status == WEIR_ENOTALLOWED)
+        say_why_it_stays(restarting, why, out);
+    out->is_left = status == 0;
+    return status;
+}
+
+/* Kills its process, or leaves it behind. */
+static int end_now(const struct restarting *restarting, struct executor *executor,
+                   struct pool_restart_result *out)
 {
     int status = renewal_kill(restarting->pool, restarting->index);
 
     if (status == WEIR_EUNKNOWN && find_worker(restarting, out) != 0)
         return status; /* it has begun to leave since */
-    if (status != 0)
-        say_why_not_now(restarting, out);
-    return status;
+    return status == 0 ? 0 : leave_behind(restarting, executor, out);
 }
 
 /* --- waiting -------------------------------------------------------------------------------- */
@@ -182,24 +205,34 @@ static void fill_result(struct restarting *restarting, uint32_t asked, uint32_t 
     struct renewal_counts left = count(restarting);
     uint32_t not_restarted = busy + left.failed + left.begun;
 
-    *out = (struct pool_restart_result){
-        .restarted = asked > not_restarted ? asked - not_restarted : 0,
-        .busy = busy,
-        .failed = left.failed,
-        .opening = left.begun,
-    };
+    out->restarted = asked > not_restarted ? asked - not_restarted : 0;
+    out->busy = busy;
+    out->failed = left.failed;
+    out->opening = left.begun;
     if (busy > 0 && restarting->index != RENEWAL_ALL)
-        out->is_stuck = turn_watch_find(restarting->watch, restarting->pool, restarting->index,
+        out->is_stuck = turn_watch_find(restarting->watch, restarting->pool, restarting->index, 0,
                                         &out->stuck);
+}
+
+static void await_opening(struct restarting *restarting, struct executor *executor)
+{
+    runtime_pause(executor);
+    wait_for(restarting, have_opened, restarting->open_timeout_ms);
+    runtime_resume(executor);
 }
 
 /* The process is killed first: after the request an idle worker may already have ended it. */
 static int restart(struct restarting *restarting, bool now, struct executor *executor,
                    struct pool_restart_result *out)
 {
-    int status = now ? kill_process(restarting, out) : 0;
+    int status = now ? end_now(restarting, executor, out) : 0;
     uint32_t asked, busy;
 
+    if (status == 0 && out->is_left) { /* the new worker has begun */
+        await_opening(restarting, executor);
+        fill_result(restarting, 1, 0, out);
+        return 0;
+    }
     if (status != 0)
         return status;
     asked = renewal_ask(restarting->pool, restarting->index, executor);
@@ -211,9 +244,7 @@ static int restart(struct restarting *restarting, bool now, struct executor *exe
     wait_for(restarting, have_begun, restarting->keep_timeout_ms);
     runtime_resume(executor);
     busy = renewal_take_back(restarting->pool, restarting->index, executor);
-    runtime_pause(executor);
-    wait_for(restarting, have_opened, restarting->open_timeout_ms);
-    runtime_resume(executor);
+    await_opening(restarting, executor);
     fill_result(restarting, asked, busy, out);
     return 0;
 }

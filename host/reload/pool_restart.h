@@ -19,16 +19,18 @@ struct pool_restart_result {
     uint32_t failed;                /* could not open; will be tried again */
     uint32_t opening;               /* still opening after `open_timeout` */
     char why[256 + SLOW_TURN_TEXT]; /* of WEIR_EUNKNOWN and WEIR_ENOTALLOWED: a sentence */
-    bool is_stuck;                  /* one worker, which is busy: it is in a callback for long */
-    struct slow_turn stuck;         /* then */
+    bool is_stuck;          /* one worker, which is busy: it is in a callback for long */
+    bool is_left;           /* one worker, which was in a callback for long: it was left behind */
+    struct slow_turn stuck; /* with is_stuck or is_left: that callback */
 };
 
 /*
  * Restarts all workers of the pool `path`, or one (`pool#3`), and waits, within their time-outs.
- * `now`, with one worker: kills its process first. WEIR_EUNKNOWN: no such pool or worker;
- * WEIR_ENOTALLOWED: its members are pools, it leaves, or it has no process; WEIR_ECANCELLED: the
- * host ends; WEIR_ENOMEM. `watch` names the callback of a worker that is in one for long; NULL is
- * allowed. Not inside a read section.
+ * `now`, with one worker: kills its process first; without a process, a worker that is stuck in
+ * `handle` is left behind (pool_leave_behind). WEIR_EUNKNOWN: no such pool or worker;
+ * WEIR_ENOTALLOWED: its members are pools, it leaves, or it has no process and is not left behind;
+ * WEIR_ECANCELLED: the host ends; WEIR_ENOMEM. `watch` names the callback of a worker that is in
+ * one for long; NULL is allowed. Not inside a read section.
  */
 int pool_restart(struct assembly *assembly, struct turn_watch *watch, const char *path, bool now,
                  struct pool_restart_result *out);

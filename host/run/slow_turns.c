@@ -116,12 +116,12 @@ static bool find(struct slow_turns *turns, const struct turn_at *at, struct slow
     return found;
 }
 
-bool slow_turns_find(struct slow_turns *turns, struct pool *pool, uint32_t index,
+bool slow_turns_find(struct slow_turns *turns, struct pool *pool, uint32_t index, weir_pid pid,
                      struct slow_turn *out)
 {
     struct turn_at at;
 
-    return is_any(turns) && pool_find_turn(pool, index, &at) && find(turns, &at, out);
+    return is_any(turns) && pool_find_turn(pool, index, pid, &at) && find(turns, &at, out);
 }
 
 void slow_turn_describe(const struct slow_turn *turn, char *out, size_t size)

@@ -45,8 +45,9 @@ void slow_turns_destroy(struct slow_turns *turns);
 void slow_turns_add(struct slow_turns *turns, const struct turn_at *at,
                     const struct slow_turn *turn, uint64_t now_ns);
 
-/* Finds the present turn of a worker. False: it is in no callback that was reported. */
-bool slow_turns_find(struct slow_turns *turns, struct pool *pool, uint32_t index,
+/* Finds the present turn of a worker, as pool_find_turn. False: it is in no callback that was
+ * reported. */
+bool slow_turns_find(struct slow_turns *turns, struct pool *pool, uint32_t index, weir_pid pid,
                      struct slow_turn *out);
 
 /* One line without a full stop: `in handle for 12.3s with page, in thread 4711 of default: ...`.

@@ -304,8 +304,8 @@ void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
         probe_one(watch, now_ns);
 }
 
-bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index,
+bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index, weir_pid pid,
                      struct slow_turn *out)
 {
-    return watch && slow_turns_find(watch->slow, pool, index, out);
+    return watch && slow_turns_find(watch->slow, pool, index, pid, out);
 }

@@ -44,9 +44,9 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms);
 
 void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms);
 
-/* Finds the turn of a worker that has been reported and still lasts. False: there is none, or
- * `watch` is NULL. Any thread. */
-bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index,
+/* Finds the turn of a worker (as pool_find_turn) that has been reported and still lasts. False:
+ * there is none, or `watch` is NULL. Any thread. */
+bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index, weir_pid pid,
                      struct slow_turn *out);
 
 #endif

@@ -335,8 +335,8 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
  * it. */
 static bool was_handled(const char *reason)
 {
-    static const char *const words[] = { "crashed", "output_full", "rejected", "retries",
-                                         "unhandled" };
+    static const char *const words[] = { "crashed", "output_full", "rejected",
+                                         "retries", "stuck",       "unhandled" };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(reason, words[i]) == 0)

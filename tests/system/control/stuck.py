@@ -3,7 +3,8 @@
 """Goal:   a worker that is in one callback for longer than `turn_warning` is named, with its
         callback, message, thread and stack, by `weir status --members` and by a `weir restart` that
         cannot restart it; when the callback returns it goes on, and is named no more. Shows promise
-        C23.
+        C23. With `--now` a worker that is stuck in `handle` is left behind: its message is dead
+        `stuck`, and a new worker has its number. Shows promise C24.
 Method: a real host whose workers wait at a FIFO, in `handle` and in `open`, on a dispatcher that
         may block and on one that may not. Every wait is for a condition.
 
@@ -64,10 +65,6 @@ def test_named(host, pool):
 
 
 def test_now_says_why_not(host, pool, index):
-    answer = host.run("restart", f"{pool}#{index}", "--now")
-    check(answer.returncode == 65 and answer.stderr.startswith(
-        f"error: {pool}#{index} has no process that could be killed, and no thread is taken out of "
-        "a callback: it is in handle for ") and "wait_at < pass_on" in answer.stderr, f"{answer}")
     answer = host.run("restart", f"{pool}#{1 - index}", "--now")
     check("without --now it is restarted after its message" in answer.stderr, f"idle: {answer}")
 
@@ -92,11 +89,69 @@ def test_goes_on(host, folder, pool, index):
     check(host.json("status", pool)["dead"] == 0, "no message was lost")
 
 
+def figures(host, pool):
+    status = host.json("status", pool)
+    return {name: status[name] for name in ("done", "dead", "queued", "live")}
+
+
+def test_left_behind(host, folder, pool):
+    """The message of the old worker is dead, and the one behind it is handled by the new one."""
+    before = figures(host, pool)
+    host.run("send", pool, "first")
+    index = next(iter(await_stuck(host, pool)))
+    old = stuck(host, pool)[index]["thread"]
+    answer = host.run("restart", f"{pool}#{index}", "--now")
+    said = answer.stdout + answer.stderr
+    check(answer.returncode == 0 and f"{pool}#{index}: 1 worker restarted\n" in said and
+          "is dead `stuck`, and its thread is left behind: it is in handle for " in said,
+          f"{answer}")
+    check(figures(host, pool) == {**before, "dead": before["dead"] + 1}, f"{figures(host, pool)}")
+    rows = [member for member in host.json("status", "--members", pool)
+            if member["worker"] == index]
+    check([("stuck" in row, row["state"]) for row in rows] == [(False, "open"), (True, "leaving")],
+          f"the old one is named, and the new one is not: {rows}")
+    letters = host.json("dead", pool)
+    check([letter["reason"] for letter in letters].count("stuck") == before["dead"] + 1,
+          f"{letters}")
+    check(host.run("reload").returncode == 0, "a reload with one left behind")
+    check(stuck(host, pool)[index]["thread"] == old, "it stays")
+    let_go(folder, pool)
+    until(lambda: not stuck(host, pool), f"{pool} has no thread that is left behind")
+    until(lambda: len(host.json("status", "--members", pool)) == 2, "the old one has ended")
+    check(figures(host, pool) == {**before, "dead": before["dead"] + 1}, "once")
+
+
+def test_left_behind_twice(host, folder, pool):
+    """The second while the first is still stuck; after both have returned the pool works."""
+    before = figures(host, pool)
+    for count in (1, 2):
+        host.run("send", pool, "again")
+        index = next(iter(until(lambda: {member["worker"]: member
+                                         for member in host.json("status", "--members", pool)
+                                         if "stuck" in member and member["state"] == "open"},
+                                "one more is stuck")))
+        answer = host.run("restart", f"{pool}#{index}", "--now", "-o", "json")
+        answer = json.loads(answer.stdout or answer.stderr)
+        check(answer["restarted"] == 1 and answer["left_behind"] and
+              answer["stuck"]["callback"] == "handle", f"{answer}")
+        check(figures(host, pool)["dead"] == before["dead"] + count, "its message is dead")
+    for _ in range(2):
+        let_go(folder, pool)
+    until(lambda: len(host.json("status", "--members", pool)) == 2, "both have ended")
+    host.run("send", pool, "last")
+    let_go(folder, pool)
+    until(lambda: host.json("status", pool)["done"] == before["done"] + 1, f"{pool} works")
+
+
 def test_open_is_named(host, folder):
     host.run("scale", "door", "1")
     named = await_stuck(host, "door")
     check(named[0]["callback"] == "open" and named[0]["message"] == "" and
           "wait_at < open_gate" in named[0]["stack"], f"{named}")
+    answer = host.run("restart", "door#0", "--now")
+    check(answer.returncode == 65 and answer.stderr.startswith(
+        "error: door#0 has no process that could be killed, and its thread is not left behind: "
+        "only a thread in `handle` is left behind; it is in open for "), f"{answer}")
     let_go(folder, "door")
     until(lambda: not stuck(host, "door"), "the door is open")
 
@@ -114,6 +169,8 @@ def main():
             test_now_says_why_not(host, pool, index)
             test_restart_waits_and_names(host, pool, index)
             test_goes_on(host, folder, pool, index)
+        test_left_behind(host, folder, "hog")
+        test_left_behind_twice(host, folder, "hog")
         test_open_is_named(host, folder)
         host.stop(9)
     return report_failures()

@@ -174,7 +174,7 @@ static bool is_found(void *context)
     struct fixture *f = context;
     struct slow_turn turn;
 
-    return turn_watch_find(f->watch, f->pool, 0, &turn);
+    return turn_watch_find(f->watch, f->pool, 0, 0, &turn);
 }
 
 static bool is_not_found(void *context)
@@ -192,12 +192,12 @@ static void test_long_turn_is_found_for_its_worker_until_it_ends(void)
     CU_ASSERT_FALSE(is_found(&f)); /* it may last so long */
     f.now_ms = LIMIT_MS + 1;
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_logged, &f));
-    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, &turn));
+    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, 0, &turn));
     CU_ASSERT_STRING_EQUAL(turn.callback, "handle");
     CU_ASSERT_STRING_EQUAL(turn.dispatcher, "default");
     CU_ASSERT_TRUE(turn.ms >= LIMIT_MS && turn.thread > 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(turn.stack, "pthread_cond_timedwait"));
-    CU_ASSERT_FALSE(turn_watch_find(f.watch, f.pool, 1, &turn));
+    CU_ASSERT_FALSE(turn_watch_find(f.watch, f.pool, 1, 0, &turn));
     gate_open(&f.probe->gate);
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_not_found, &f));
     finish(&f);
@@ -219,7 +219,7 @@ static void test_thread_that_takes_no_signal_is_named_without_its_stack(void)
     CU_ASSERT_TRUE(rig_wait(&f.rig, is_logged, &f));
     CU_ASSERT_EQUAL(strncmp(f.caught.line, "images#0 turn takes long ms=3000 ", 33), 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.caught.line, " callback=handle thread="));
-    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, &turn));
+    CU_ASSERT_TRUE_FATAL(turn_watch_find(f.watch, f.pool, 0, 0, &turn));
     CU_ASSERT_STRING_EQUAL(turn.callback, "handle");
     CU_ASSERT_STRING_EQUAL(turn.stack, "not known: the thread waits in the kernel");
     CU_ASSERT_TRUE(turn.thread > 0);
