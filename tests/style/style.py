@@ -115,12 +115,13 @@ HOST_ROOMS = {
     "dead": (),
     "control": (),
     "plugin": ("host/log",),
-    "run": ("host/log",),
+    "isolation": ("host/plugin", "host/log"),
+    "run": ("host/isolation", "host/log"),
     "apply": ("host/run", "host/log"),
     "reload": ("host/apply", "host/run", "host/control", "host/plugin", "host/dead", "host/log"),
     "pages": ("host/reload", "host/run", "host/control", "host/dead"),
     "command": ("host/pages", "host/reload", "host/apply", "host/run", "host/control",
-                "host/plugin", "host/dead", "host/log"),
+                "host/plugin", "host/isolation", "host/dead", "host/log"),
 }
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * isolation/channel.h - frames of any size between the host and the process of an isolated worker.
+ *
+ * A frame is one or more records of a segment. Only one side speaks at a time: the host gives a
+ * callback, the process makes its calls one after the other, each with an answer, and returns. So
+ * no side waits for room while the other does. A bell, a pair of sockets, wakes a side that sleeps.
+ *
+ * Life: channel_begin .. channel_finish. One thread on each side.
+ */
+#ifndef HOST_ISOLATION_CHANNEL_H
+#define HOST_ISOLATION_CHANNEL_H
+
+#include "host/isolation/parcel.h"
+#include "host/isolation/segment.h"
+
+/* A frame must not use up the host's memory: a longer one is nonsense. */
+#define CHANNEL_FRAME_MAX ((size_t)260 << 20)
+
+struct channel {
+    struct segment_end end;
+    int bell;         /* owned; the own end */
+    int life;         /* borrowed: readable when the other process has ended; -1 = none */
+    uint64_t due_ns;  /* until when this side waits, on the monotonic clock; 0 = without end */
+    struct parcel in; /* the frame that was received last */
+    char *piece;      /* owned: SEGMENT_PIECE bytes */
+};
+
+struct channel_frame {
+    uint32_t kind;
+    uint64_t number;
+    struct unparcel content; /* valid until the next frame */
+};
+
+/* Takes the segment and the bell. WEIR_ENOMEM: nothing is taken. */
+int channel_begin(struct channel *channel, struct segment *segment, bool is_host, int bell);
+/* Legal for zeroed memory. */
+void channel_finish(struct channel *channel);
+
+/* Both: WEIR_ETERMINATED the other process has ended; WEIR_ETIMEOUT; WEIR_EINVALID nonsense;
+ * WEIR_ENOMEM. `kind` is below 2^31. */
+int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
+                 const struct parcel *content);
+int channel_receive(struct channel *channel, struct channel_frame *out);
+
+#endif
