@@ -23,6 +23,8 @@ struct catalogue_entry {
     const char *version;
     uint32_t generation;   /* of the plugin, counted by its name */
     uint64_t content_hash; /* of the plugin's file */
+    const char *file;      /* of the plugin; NULL: not known */
+    int image;             /* descriptor of a copy of the file, for another process; -1 = none */
     /* Counts the settings that name it, as long as they are kept; NULL: not counted. */
     _Atomic uint32_t *users;
 };

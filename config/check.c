@@ -243,7 +243,7 @@ static int read_target(struct checking *checking, const struct config_node *sour
 static int read_source_keys(struct checking *checking, const struct config_pair *pair,
                             const char *path, struct settings_source *out)
 {
-    struct resolve_place place = { pair->value, path, RESOLVE_SOURCE, checking->report };
+    struct resolve_place place = { pair->value, path, RESOLVE_SOURCE, checking->report, false };
     struct fill fill = checking_fill(checking, checking->report);
     int status = checking_note(checking, fill_section(&fill, language_source, 0, pair->value,
                                                       &pair->key->mark, path, out));

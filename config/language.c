@@ -221,6 +221,17 @@ static const struct language_row pools_restart[] = {
     END,
 };
 
+/* In the order of enum settings_isolation. */
+static const char *const isolations[] = { "thread", "process", NULL };
+
+static const struct language_row pool_process[] = {
+    VALUE(struct settings_process, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "0",
+          .max = DAY_MS,
+          .help = "how long a callback may take; after that the process is killed, and the worker "
+                  "has failed; 0ms = without end"),
+    END,
+};
+
 static const struct language_row pool_remove[] = {
     VALUE(
         struct removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain", .choices = removals,
@@ -322,6 +333,13 @@ const struct language_row language_pool[] = {
            .fallback = "65536", .max = SETTINGS_POOL_SIZE_MAX,
            .help = "how many workers must open for a start or a reload to succeed; a number beyond "
                    "`size` = all. The others are tried again, as `restart` says"),
+    SCOPED(
+        LANGUAGE_OF_WORKERS, struct settings_pool, isolation, "isolation", uint32_t, WEIR_ENUM,
+        .fallback = "thread", .choices = isolations,
+        .help = "where the behaviour of a worker runs: on a thread of the host (`thread`), or in "
+                "a process of its own (`process`), whose crash costs this worker alone"),
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, process, "process", pool_process,
+            .help = "bounds of the processes of `isolation: process`"),
     OTHER(0, "manager", LANGUAGE_BEHAVIOUR,
           .help = "behaviour that gets the urgent and high messages of the pool, instead of the "
                   "built-in manager"),

@@ -198,6 +198,16 @@ static void compare_leases(struct planning *planning, const struct plan_subject 
                  lease_text(planning, newer), nested || older->on == newer->on);
 }
 
+/* New workers take over: a process cannot become a thread. */
+static void compare_isolation(struct planning *planning, const struct plan_subject *subject,
+                              const struct settings_pool *older, const struct settings_pool *newer)
+{
+    if (older->isolation != newer->isolation)
+        plan_add(planning, PLAN_POOL_OTHER, subject, "isolation",
+                 language_choice(language_pool, "isolation", older->isolation),
+                 language_choice(language_pool, "isolation", newer->isolation), false);
+}
+
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
@@ -208,6 +218,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
 
     compared.core.scale = newer->core.scale;
     compared.core.lease = newer->core.lease;
+    compared.isolation = newer->isolation;
 
     if (older->nested != newer->nested) {
         plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),
@@ -221,6 +232,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
         compare_scales(planning, subject, older, newer);
         first = planning->plan->count;
         compare_leases(planning, subject, &older->core.lease, &newer->core.lease, false);
+        compare_isolation(planning, subject, older, newer);
         plan_mark_exclusive(planning, &uses, first);
     } else {
         compare_leases(planning, subject, &older->core.lease, &newer->core.lease, true);

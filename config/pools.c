@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/isolation.h"
 #include "config/resolve.h"
 
 /* A pool that was found in the file and is not read yet. */
@@ -449,10 +450,19 @@ static int check_lease(const struct pool_reading *at)
     return WEIR_OK;
 }
 
+static int check_isolation(const struct pool_reading *at)
+{
+    const struct config_pair *pair = config_find_pair(at->waiting->at.node, "isolation");
+    char text[160];
+    const char *why = isolation_refuses(pool_of(at), text, sizeof text);
+
+    return why && pair ? refuse(at, &pair->value->mark, "isolation", why) : WEIR_OK;
+}
+
 static int read_workers(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
-                                   at->report };
+                                   at->report, pool_of(at)->isolation == SETTINGS_PROCESS };
     int result = read_size(at);
     int status;
 
@@ -466,6 +476,8 @@ static int read_workers(const struct pool_reading *at)
         result = check_lease(at);
     if (result == WEIR_OK)
         result = bound_alone(at);
+    if (result == WEIR_OK && status == WEIR_OK)
+        result = check_isolation(at);
     if (status != WEIR_OK)
         result = status;
     warn_unlimited(at);
@@ -477,7 +489,7 @@ static int read_workers(const struct pool_reading *at)
 static int read_manager(const struct pool_reading *at)
 {
     struct resolve_place place = { at->waiting->at.node, at->waiting->at.path, RESOLVE_WORKER,
-                                   at->report };
+                                   at->report, false };
 
     return resolve_manager(at->checking, &place, &pool_of(at)->manager);
 }

@@ -129,13 +129,17 @@ static int add_blocking(struct checking *checking, uint32_t *out_index)
 }
 
 /* WEIR_ENOMEM. */
-static int default_dispatcher(struct checking *checking, const struct weir_behaviour *behaviour,
-                              uint32_t *out_index)
+static int default_dispatcher(struct checking *checking, bool blocking, uint32_t *out_index)
 {
-    bool blocking = behaviour->flags & WEIR_BLOCKING;
 
     *out_index = checking_find_dispatcher(checking, blocking ? BLOCKING_NAME : "default");
     return *out_index == SETTINGS_NONE && blocking ? add_blocking(checking, out_index) : WEIR_OK;
+}
+
+/* A worker waits while its process carries out a callback. */
+static bool may_block(const struct resolve_place *place, const struct settings_use *use)
+{
+    return use->entry && (place->waits || use->entry->behaviour->flags & WEIR_BLOCKING);
 }
 
 static int unknown_dispatcher(const struct checking *checking, const struct resolve_place *place,
@@ -170,8 +174,7 @@ static int named_dispatcher(struct checking *checking, const struct resolve_plac
     use->dispatcher = checking_find_dispatcher(checking, node->text);
     if (use->dispatcher == SETTINGS_NONE)
         return unknown_dispatcher(checking, place, node, path);
-    if (use->entry && use->entry->behaviour->flags & WEIR_BLOCKING &&
-        strcmp(node->text, "default") == 0)
+    if (may_block(place, use) && strcmp(node->text, "default") == 0)
         report_warn(place->report, &node->mark, path,
                     "%s may block, and then holds up everything on the dispatcher default",
                     use->use);
@@ -185,7 +188,7 @@ static int resolve_dispatcher(struct checking *checking, const struct resolve_pl
 
     if (node)
         return named_dispatcher(checking, place, node, use);
-    return use->entry ? default_dispatcher(checking, use->entry->behaviour, &use->dispatcher)
+    return use->entry ? default_dispatcher(checking, may_block(place, use), &use->dispatcher)
                       : WEIR_OK;
 }
 

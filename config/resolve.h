@@ -20,6 +20,7 @@ struct resolve_place {
     const char *path;               /* its path */
     enum resolve_role role;
     struct report *report; /* NULL is silent */
+    bool waits;            /* its callbacks wait for a process */
 };
 
 /*

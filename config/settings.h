@@ -93,6 +93,17 @@ struct settings_source {
     struct written written;
 };
 
+/* Where the callbacks of workers are carried out. */
+enum settings_isolation {
+    SETTINGS_THREAD,
+    SETTINGS_PROCESS,
+};
+
+/* Of a pool whose workers are processes. */
+struct settings_process {
+    uint64_t timeout_ms; /* of a callback; 0 = none */
+};
+
 struct settings_pool {
     const char *path; /* `images/small` */
     const char *name; /* its last part */
@@ -108,6 +119,8 @@ struct settings_pool {
     uint32_t size_now;    /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     bool scale_suspended; /* likewise: the pool has a law, and its size was set by hand */
     uint32_t redeliver;
+    uint32_t isolation; /* enum settings_isolation */
+    struct settings_process process;
     uint32_t min_ready;              /* as many as the workers, or more: all */
     uint32_t output_count;           /* rows of the behaviour's table, in its order */
     struct settings_output *outputs; /* weir_emit takes an index into it */

@@ -75,6 +75,7 @@ struct command {
     X(new)                                                                                         \
     X(version)                                                                                     \
     X(probe)                                                                                       \
+    X(worker)                                                                                      \
     X(complete)
 
 #define COMMAND_DECLARATION(name) extern const struct command command_##name;

@@ -213,6 +213,8 @@ static const struct catalogue_entry *entry_of(struct plugin_catalogue *catalogue
         .version = loaded->descriptor.version,
         .generation = loaded->generation,
         .content_hash = loaded->hash,
+        .file = loaded->file,
+        .image = -1,
         .users = loaded->users,
     };
     found->trial = (struct trial_behaviour){ .loaded = loaded, .name = behaviour->name };
@@ -294,6 +296,17 @@ static const struct catalogue_entry *find(void *context, const char *use,
     if (!entry)
         memcpy(why->text, problem.text, strlen(problem.text) + 1);
     return entry;
+}
+
+int catalogue_keep_image(struct plugin_catalogue *catalogue, const struct catalogue_entry *entry,
+                         struct problem *problem)
+{
+    struct found *found = LIST_ENTRY((uintptr_t)entry, struct found, entry);
+    int status = loader_keep_image(catalogue->loader, found->trial.loaded, problem);
+
+    if (status == WEIR_OK)
+        found->entry.image = found->trial.loaded->image;
+    return status;
 }
 
 /* --- what `check` may do ---------------------------------------------------------------------- */

@@ -55,4 +55,9 @@ const char *catalogue_file(const struct plugin_catalogue *catalogue, size_t inde
  * unloaded: see catalogue_tidy. */
 const struct catalogue *catalogue_get(const struct plugin_catalogue *catalogue);
 
+/* Sets `entry->image`, which another process can open, as long as the plugin is loaded. As
+ * loader_keep_image. */
+int catalogue_keep_image(struct plugin_catalogue *catalogue, const struct catalogue_entry *entry,
+                         struct problem *problem);
+
 #endif

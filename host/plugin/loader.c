@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/plugin/loader.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/lock.h"
 #include "host/plugin/private_dir.h"
@@ -75,6 +78,8 @@ struct symbols *loader_symbols(const struct loader *loader)
 static void generation_destroy(struct generation *generation)
 {
     descriptor_finish(&generation->loaded.descriptor);
+    if (generation->loaded.image >= 0)
+        (void)close(generation->loaded.image);
     free(generation->file);
     free(generation->reason);
     free(generation);
@@ -172,6 +177,7 @@ static struct generation *generation_create(struct loader *loader, const char *f
 
     if (!generation)
         return NULL;
+    generation->loaded.image = -1;
     generation->file = strdup(file);
     generation->loaded.generation = next_generation(loader, name);
     if (!generation->file || !generation->loaded.generation) {
@@ -422,6 +428,26 @@ void loader_take_back(struct loader *loader)
         if (generation->copy.path)
             private_dir_discard(loader->directory, &generation->copy);
     }
+}
+
+int loader_keep_image(struct loader *loader, const struct loaded *loaded, struct problem *problem)
+{
+    struct generation *generation = generation_of(loader, loaded);
+    int status = WEIR_OK;
+
+    if (generation->loaded.image >= 0)
+        return WEIR_OK;
+    if (!loader->in_place)
+        status = loader_lend(loader, loaded, problem);
+    if (status != WEIR_OK)
+        return status;
+    generation->loaded.image = open(loader->in_place ? generation->file : generation->copy.path,
+                                    O_RDONLY | O_CLOEXEC);
+    if (generation->loaded.image < 0)
+        status = problem_set(problem, WEIR_ENOTALLOWED, "%s: its copy cannot be opened: %s",
+                             generation->file, strerror(errno));
+    loader_take_back(loader);
+    return status;
 }
 
 /* --- unloading ------------------------------------------------------------------------------- */

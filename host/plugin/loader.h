@@ -26,6 +26,7 @@ struct loaded {
     uint32_t generation;          /* 1, 2, ... of plugins of this name */
     uint64_t hash;                /* of the content */
     uint64_t size;                /* of the file, in bytes */
+    int image;                    /* descriptor of a copy, after loader_keep_image; -1 = none */
 };
 
 struct loader;
@@ -74,6 +75,12 @@ int loader_load_file(struct loader *loader, const char *file, const struct loade
 int loader_lend(struct loader *loader, const struct loaded *loaded, struct problem *problem);
 /* Removes all copies made by loader_lend. */
 void loader_take_back(struct loader *loader);
+
+/*
+ * Sets `loaded->image`, an open copy of the plugin's file for other processes, until it is
+ * unloaded. Ends all loans. As loader_lend.
+ */
+int loader_keep_image(struct loader *loader, const struct loaded *loaded, struct problem *problem);
 
 /* A generation that can be unloaded now; NULL: there is none. */
 const struct loaded *loader_find_unused(struct loader *loader);

@@ -112,6 +112,25 @@ static int check_trust(const struct configuration *configuration, const struct c
     return doubts.status;
 }
 
+/* The processes of isolated workers load what the host has loaded. */
+static int keep_images(struct configuration *configuration, const struct settings *settings,
+                       struct report *report)
+{
+    int result = WEIR_OK;
+
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        const struct settings_pool *pool = &settings->pools[i];
+        struct problem problem;
+
+        if (pool->nested || pool->copy || pool->isolation != SETTINGS_PROCESS ||
+            catalogue_keep_image(configuration->catalogue, pool->use.entry, &problem) == WEIR_OK)
+            continue;
+        written_report(&pool->written, "use", report, "%s", problem.text);
+        result = WEIR_ENOTALLOWED;
+    }
+    return result;
+}
+
 static int read_whole(struct configuration *configuration, const char *file,
                       struct config_files *files, struct report *report,
                       struct settings **out_settings)
@@ -134,6 +153,8 @@ static int read_whole(struct configuration *configuration, const char *file,
     config_tree_destroy(tree);
     if (status == WEIR_OK)
         status = check_trust(configuration, files, report);
+    if (status == WEIR_OK)
+        status = keep_images(configuration, settings, report);
     if (status == WEIR_OK)
         *out_settings = settings;
     else

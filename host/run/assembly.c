@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "host/isolation/isolated.h"
+
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
     *assembly = (struct assembly){ .runtime = runtime };
@@ -46,6 +48,39 @@ static void uncount_uses(struct shared_settings *shared)
     free(shared->users);
 }
 
+static void forget_isolated(struct shared_settings *shared, uint32_t count)
+{
+    for (uint32_t i = 0; shared->isolated && i < count; i++)
+        isolated_destroy(shared->isolated[i]);
+    free(shared->isolated);
+}
+
+/* The behaviours that stand in for those of pools with `isolation: process`. */
+static int make_isolated(struct shared_settings *shared, const struct settings *settings)
+{
+    shared->isolated = calloc((size_t)settings->pool_count + 1, sizeof(struct isolated *));
+    for (uint32_t i = 0; shared->isolated && i < settings->pool_count; i++) {
+        const struct settings_pool *pool = &settings->pools[i];
+        const struct settings_use *use = &pool->use;
+
+        if (pool->nested || pool->isolation != SETTINGS_PROCESS)
+            continue;
+        shared->isolated[i] = isolated_create(&(struct isolated_options){
+            .behaviour = use->entry->behaviour,
+            .settings = use->options ? options_settings(use->options) : NULL,
+            .plugin = use->entry->plugin,
+            .version = use->entry->version,
+            .file = use->entry->file,
+            .image = use->entry->image,
+            .timeout_ms = pool->process.timeout_ms,
+            .open_timeout_ms = pool->core.open_timeout_ms,
+            .close_timeout_ms = pool->core.remove.timeout_ms });
+        if (!shared->isolated[i])
+            return WEIR_ENOMEM;
+    }
+    return shared->isolated ? 0 : WEIR_ENOMEM;
+}
+
 struct shared_settings *shared_settings_create(struct runtime *runtime, struct settings *settings)
 {
     struct shared_settings *shared = calloc(1, sizeof *shared);
@@ -55,8 +90,9 @@ struct shared_settings *shared_settings_create(struct runtime *runtime, struct s
     atomic_init(&shared->references, 1);
     shared->settings = settings;
     shared->runtime = runtime;
-    if (count_uses(shared, settings) == 0)
+    if (make_isolated(shared, settings) == 0 && count_uses(shared, settings) == 0)
         return shared;
+    forget_isolated(shared, settings->pool_count);
     free(shared);
     return NULL;
 }
@@ -66,6 +102,7 @@ void shared_settings_unref(struct shared_settings *shared)
     /* Each release pairs with the acquire of the last one: all uses come before. */
     if (!shared || atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) != 1)
         return;
+    forget_isolated(shared, shared->settings->pool_count);
     settings_destroy(shared->settings);
     uncount_uses(shared);
     free(shared);
@@ -104,9 +141,9 @@ static void release_held(void *owner)
     shared_settings_unref(owner);
 }
 
-/* `pool` NULL: of a manager or a source. */
+/* `pool` NULL: of a manager or a source. `isolated` NULL: on threads. */
 static struct spec *make_spec(struct shared_settings *shared, const struct settings_use *use,
-                              const struct settings_pool *pool)
+                              const struct settings_pool *pool, const struct isolated *isolated)
 {
     struct spec_options options = {
         .behaviour = use->entry->behaviour,
@@ -119,6 +156,10 @@ static struct spec *make_spec(struct shared_settings *shared, const struct setti
     };
     struct spec *spec;
 
+    if (isolated) {
+        options.behaviour = isolated_behaviour(isolated);
+        options.settings = isolated_settings(isolated);
+    }
     if (pool) {
         options.restart = &pool->core.restart;
         options.redeliver_max = pool->redeliver;
@@ -134,19 +175,19 @@ struct spec *assembly_spec_of_pool(struct shared_settings *shared, uint32_t inde
 {
     const struct settings_pool *pool = &shared->settings->pools[index];
 
-    return make_spec(shared, &pool->use, pool);
+    return make_spec(shared, &pool->use, pool, shared->isolated[index]);
 }
 
 struct spec *assembly_spec_of_manager(struct shared_settings *shared, uint32_t index)
 {
     const struct settings_use *manager = &shared->settings->pools[index].manager;
 
-    return manager->entry ? make_spec(shared, manager, NULL) : NULL;
+    return manager->entry ? make_spec(shared, manager, NULL, NULL) : NULL;
 }
 
 struct spec *assembly_spec_of_source(struct shared_settings *shared, uint32_t index)
 {
-    return make_spec(shared, &shared->settings->sources[index].use, NULL);
+    return make_spec(shared, &shared->settings->sources[index].use, NULL, NULL);
 }
 
 static struct dispatcher *dispatcher_at(struct assembly *assembly, const struct settings *settings,

@@ -20,10 +20,11 @@
 /* Settings that the specs of running workers share; counted. */
 struct shared_settings {
     _Atomic uint32_t references;
-    struct settings *settings; /* owned */
-    struct runtime *runtime;   /* const */
-    _Atomic uint32_t **users;  /* const: of the plugins that the settings name; some are NULL */
-    size_t users_count;        /* const */
+    struct settings *settings;  /* owned */
+    struct runtime *runtime;    /* const */
+    _Atomic uint32_t **users;   /* const: of the plugins that the settings name; some are NULL */
+    size_t users_count;         /* const */
+    struct isolated **isolated; /* const; owned: one for each pool, NULL for one on threads */
 };
 
 struct assembly {

@@ -101,8 +101,8 @@ typedef void weir_ready(struct weir_self *self, void *state, void *context, int 
  * The table of calls. Append-only. A plugin need not check `size`: a host refuses to load a plugin
  * whose minor version is newer than its own, so every entry that the plugin's headers declare is
  * present. The remark at each group states how the call works in a worker that is a process of its
- * own (`isolation: process`, a later version): (same) inside the process, or (round trip) to the
- * host.
+ * own (`isolation: process`): (same) inside the process, (round trip) to the host, or
+ * (unsupported): it answers WEIR_EUNSUPPORTED.
  */
 struct weir_host {
     uint32_t size;
@@ -124,11 +124,11 @@ struct weir_host {
     int (*forward)(struct weir_self *, weir_pid to, enum weir_lane, struct weir_message *);
     int (*settle)(struct weir_self *, struct weir_message *kept, int verdict);
 
-    /* the verdict's details (same) */
+    /* the verdict's details (round trip) */
     void (*retry_after)(struct weir_self *, uint64_t delay_ms);
     void (*reason)(struct weir_self *, const char *text);
 
-    /* time (same) */
+    /* time (round trip; now_ms: same) */
     uint64_t (*now_ms)(struct weir_self *);
     int (*send_after)(struct weir_self *, weir_pid to, enum weir_lane, struct weir_message *,
                       uint64_t delay_ms, uint64_t *out_timer);
@@ -159,7 +159,7 @@ struct weir_host {
     int (*pool_add)(struct weir_self *, weir_pid pool, int32_t count, struct weir_resized *out);
     int (*pool_stats)(struct weir_self *, weir_pid pool, struct weir_pool_stats *out);
 
-    /* output for people (same) */
+    /* output for people (round trip) */
     void (*log)(struct weir_self *, enum weir_log_level, const char *event,
                 const struct weir_field *fields);
     void (*progress)(struct weir_self *, const char *unit, uint64_t done, uint64_t total);
@@ -174,51 +174,51 @@ struct weir_host {
     int (*pool_pause)(struct weir_self *, weir_pid pool, bool paused);
     uint32_t (*pool_size)(struct weir_self *);
 
-    /* origins (same) */
+    /* origins (unsupported) */
     int (*set_origin)(struct weir_self *, struct weir_message *, uint64_t token);
     struct weir_port *(*port)(struct weir_self *); /* ports (unsupported) */
 
-    /* chains (round trip), the stash (same), names (round trip) */
+    /* chains (unsupported), the stash (round trip), names (round trip) */
     int (*send_chain)(struct weir_self *, weir_pid to, struct weir_message *const *messages,
                       uint32_t count);
     int (*stash)(struct weir_self *, struct weir_message *);
     uint32_t (*unstash)(struct weir_self *, uint32_t count);
     int (*rename)(struct weir_self *, const char *from, const char *to);
-    /* pools (round trip) */
+    /* pools (unsupported) */
     int (*pool_tell)(struct weir_self *, weir_pid pool, uint64_t epoch);
-    /* sources (same) */
+    /* sources (unsupported) */
     int (*leave_position)(struct weir_self *, const void *data, size_t size);
 
-    /* requests (same), blobs (same) */
+    /* requests (round trip), blobs (same) */
     uint64_t (*time_left)(struct weir_self *, const struct weir_message *);
     struct weir_blob *(*blob_new)(struct weir_self *, size_t size);
     struct weir_message *(*message_with_blob)(struct weir_self *, const struct weir_tag *,
                                               struct weir_blob *);
     struct weir_blob *(*message_blob)(struct weir_self *, const struct weir_message *);
 
-    /* events (round trip) */
+    /* events (unsupported) */
     int (*event)(struct weir_self *, const char *name, uint64_t *out_event);
     int (*subscribe)(struct weir_self *, const char *name);
     int (*unsubscribe)(struct weir_self *, const char *name);
     int (*publish)(struct weir_self *, uint64_t event, struct weir_message *, uint32_t *out_taken,
                    uint32_t *out_refused);
-    /* inspecting (round trip) */
+    /* inspecting (unsupported) */
     int (*inspect)(struct weir_self *, weir_pid other, const char *const *items,
                    uint64_t timeout_ms, weir_then *, void *context, uint64_t *out_reference);
     /* descriptors (unsupported) */
     int (*watch)(struct weir_self *, int descriptor, uint32_t events, weir_ready *, void *context,
                  uint64_t *out_watch);
     int (*unwatch)(struct weir_self *, uint64_t watch);
-    /* children (round trip) */
+    /* children (unsupported; parent: round trip) */
     int (*spawn)(struct weir_self *, const struct weir_spawn_options *, weir_pid *out_child);
     int (*stop)(struct weir_self *, weir_pid child, bool now);
     weir_pid (*parent)(struct weir_self *);
-    /* demand (same) */
+    /* demand (round trip) */
     int (*set_demand)(struct weir_self *, uint32_t count);
-    /* tasks (same) */
+    /* tasks (unsupported) */
     int (*task)(struct weir_self *, const struct weir_message *);
 
-    /* leases (take: send; the others: round trip): weir/lease.h */
+    /* leases (unsupported): weir/lease.h */
     int (*take)(struct weir_self *, weir_pid pool, uint64_t timeout_ms, weir_then *, void *context,
                 uint64_t *out_reference);
     int (*lease_send)(struct weir_self *, const struct weir_lease *, struct weir_message *);
@@ -230,18 +230,18 @@ struct weir_host {
     /* joining origins (same): weir/delivery.h */
     int (*join)(struct weir_self *, struct weir_message *, struct weir_message *with);
     int (*detach)(struct weir_self *, struct weir_message *);
-    /* outputs (same) */
+    /* outputs (round trip) */
     int (*target)(struct weir_self *, uint32_t output, weir_pid *out_pid);
-    /* output for people (same) */
+    /* output for people (round trip) */
     void (*progress_text)(struct weir_self *, const char *unit, const char *text);
     /* messages (same) */
     struct weir_message *(*message_labelled)(struct weir_self *, const struct weir_tag *,
                                              size_t size, const char *label);
-    /* descriptors (round trip) */
+    /* descriptors (no effect: the process has its own) */
     int (*set_descriptors)(struct weir_self *, uint32_t count);
-    /* the process that works for the worker (same): weir/process.h */
+    /* the process that works for the worker (no effect: it is this one): weir/process.h */
     void (*child_process)(struct weir_self *, int64_t process);
-    /* putting back (same): weir/delivery.h */
+    /* putting back (round trip): weir/delivery.h */
     int (*put_back)(struct weir_self *, struct weir_message *);
 };
 

@@ -253,31 +253,41 @@ struct row {
 #define ROWS(plugin_version, plugin_generation, hash)                                              \
     {                                                                                              \
         { "files.lines",                                                                           \
-          { &lines, "files", plugin_version, plugin_generation, (hash) + 1, NULL } },              \
+          { &lines, "files", plugin_version, plugin_generation, (hash) + 1, NULL, -1, NULL } },    \
             { "integrity.md5",                                                                     \
-              { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2, NULL } },     \
+              { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2, NULL, -1,     \
+                NULL } },                                                                          \
             { "thumb.scale",                                                                       \
-              { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3, NULL } },          \
+              { &scale, "thumb", plugin_version, plugin_generation, (hash) + 3, NULL, -1,          \
+                NULL } },                                                                          \
             { "count.words",                                                                       \
-              { &words, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+              { &words, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1,          \
+                NULL } },                                                                          \
             { "sink.null",                                                                         \
-              { &sink, "sink", plugin_version, plugin_generation, (hash) + 5, NULL } },            \
+              { &sink, "sink", plugin_version, plugin_generation, (hash) + 5, NULL, -1, NULL } },  \
             { "door.listen",                                                                       \
-              { &listener, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },        \
+              { &listener, "door", plugin_version, plugin_generation, (hash) + 6, NULL, -1,        \
+                NULL } },                                                                          \
             { "count.total",                                                                       \
-              { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+              { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1,          \
+                NULL } },                                                                          \
             { "count.relay",                                                                       \
-              { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL } },          \
+              { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1,          \
+                NULL } },                                                                          \
             { "gen.numbers",                                                                       \
-              { &numbers, "gen", plugin_version, plugin_generation, (hash) + 7, NULL } },          \
+              { &numbers, "gen", plugin_version, plugin_generation, (hash) + 7, NULL, -1,          \
+                NULL } },                                                                          \
             { "exec.run",                                                                          \
-              { &command, "exec", plugin_version, plugin_generation, (hash) + 8, NULL } },         \
+              { &command, "exec", plugin_version, plugin_generation, (hash) + 8, NULL, -1,         \
+                NULL } },                                                                          \
             { "door.server",                                                                       \
-              { &server, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },          \
+              { &server, "door", plugin_version, plugin_generation, (hash) + 6, NULL, -1,          \
+                NULL } },                                                                          \
             { "door.calls",                                                                        \
-              { &caller, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },          \
+              { &caller, "door", plugin_version, plugin_generation, (hash) + 6, NULL, -1,          \
+                NULL } },                                                                          \
             { "door.asker",                                                                        \
-              { &asker, "door", plugin_version, plugin_generation, (hash) + 6, NULL } },           \
+              { &asker, "door", plugin_version, plugin_generation, (hash) + 6, NULL, -1, NULL } }, \
     }
 
 static const struct row rows[] = ROWS("1.0.0", 1, 100);

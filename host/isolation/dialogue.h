@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * isolation/dialogue.h - what the host and the process of an isolated worker say to each other.
+ *
+ * The host gives a callback: a frame with its arguments. Until the process says DIALOGUE_RETURN, it
+ * may make calls into its host, one at a time: a frame with the arguments, to which the host
+ * answers with a frame that begins with a status. Messages have numbers, which the host counts.
+ */
+#ifndef HOST_ISOLATION_DIALOGUE_H
+#define HOST_ISOLATION_DIALOGUE_H
+
+/* Descriptors of the process. */
+#define DIALOGUE_BELL 3
+#define DIALOGUE_SEGMENT 4
+#define DIALOGUE_LIFELINE 5
+#define DIALOGUE_IMAGE 6 /* the file of the plugin */
+#define DIALOGUE_FIRST_FREE 7
+
+#define WORKER_COMMAND "worker"
+
+/* A longer payload passes in neither direction. */
+#define DIALOGUE_PAYLOAD_MAX ((size_t)256 << 20)
+/* Different tags of messages from one process: the host keeps each name until it ends. */
+#define DIALOGUE_TAGS_MAX 1024u
+
+enum dialogue_callback {
+    DIALOGUE_OPEN = 1,
+    DIALOGUE_HANDLE,
+    DIALOGUE_RECONFIGURE,
+    DIALOGUE_CLOSE,
+    DIALOGUE_INSPECT,
+    DIALOGUE_REOPEN,
+    DIALOGUE_LEAVE,
+    DIALOGUE_TICK,
+    DIALOGUE_THEN,
+    DIALOGUE_ANSWER, /* of the host, to a call */
+};
+
+/* Calls that the host carries out, each by a function serve_NAME. */
+#define DIALOGUE_CALL_LIST(X)                                                                      \
+    X(SEND, send)                                                                                  \
+    X(LOOKUP, lookup)                                                                              \
+    X(EMIT, emit)                                                                                  \
+    X(REQUEST, request)                                                                            \
+    X(CANCEL, cancel)                                                                              \
+    X(REPLY, reply)                                                                                \
+    X(FORWARD, forward)                                                                            \
+    X(SETTLE, settle)                                                                              \
+    X(RETRY_AFTER, retry_after)                                                                    \
+    X(REASON, reason)                                                                              \
+    X(SEND_AFTER, send_after)                                                                      \
+    X(AFTER, after)                                                                                \
+    X(CANCEL_TIMER, cancel_timer)                                                                  \
+    X(LINK, link)                                                                                  \
+    X(MONITOR, monitor)                                                                            \
+    X(DEMONITOR, demonitor)                                                                        \
+    X(TRAP_EXITS, trap_exits)                                                                      \
+    X(EXIT, exit)                                                                                  \
+    X(NAME, name)                                                                                  \
+    X(RENAME, rename)                                                                              \
+    X(POOL_RESIZE, pool_resize)                                                                    \
+    X(POOL_STATS, pool_stats)                                                                      \
+    X(POOL_MEMBERS, pool_members)                                                                  \
+    X(POOL_PAUSE, pool_pause)                                                                      \
+    X(POOL_SIZE, pool_size)                                                                        \
+    X(LOG, log)                                                                                    \
+    X(PROGRESS, progress)                                                                          \
+    X(PROGRESS_TEXT, progress_text)                                                                \
+    X(EXIT_STATUS, exit_status)                                                                    \
+    X(PRINT, print)                                                                                \
+    X(STASH, stash)                                                                                \
+    X(UNSTASH, unstash)                                                                            \
+    X(PUT_BACK, put_back)                                                                          \
+    X(TIME_LEFT, time_left)                                                                        \
+    X(SET_DEMAND, set_demand)                                                                      \
+    X(TARGET, target)                                                                              \
+    X(PARENT, parent)                                                                              \
+    X(INSPECT_WANTS, inspect_wants)                                                                \
+    X(INSPECT_ADD, inspect_add)
+
+enum dialogue_call {
+    DIALOGUE_RETURN = 100, /* of a callback: its result */
+#define DIALOGUE_CALL_NUMBER(name, function) DIALOGUE_##name,
+    DIALOGUE_CALL_LIST(DIALOGUE_CALL_NUMBER)
+#undef DIALOGUE_CALL_NUMBER
+        DIALOGUE_CALL_END,
+};
+
+#endif

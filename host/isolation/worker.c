@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "host/isolation/worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/isolation/dialogue.h"
+#include "host/isolation/settings_image.h"
+#include "host/isolation/worker_messages.h"
+#include "host/isolation/worker_pending.h"
+#include "host/isolation/worker_table.h"
+#include "host/plugin/shared_object.h"
+
+#define IMAGE_PATH "/proc/self/fd/6" /* DIALOGUE_IMAGE */
+
+/* --- start ------------------------------------------------------------------------------------ */
+
+/* SIGKILL reaches the group when the host closes the other end, and when it ends. */
+static bool hold_lifeline(void)
+{
+    struct pollfd line = { .fd = DIALOGUE_LIFELINE };
+    int flags = fcntl(DIALOGUE_LIFELINE, F_GETFL);
+
+    return flags >= 0 && fcntl(DIALOGUE_LIFELINE, F_SETSIG, SIGKILL) == 0 &&
+           fcntl(DIALOGUE_LIFELINE, F_SETOWN, -getpgrp()) == 0 &&
+           fcntl(DIALOGUE_LIFELINE, F_SETFL, flags | O_ASYNC) == 0 && poll(&line, 1, 0) == 0;
+}
+
+/* What the plugin starts gets none of our descriptors. */
+static bool close_on_exec(void)
+{
+    for (int i = DIALOGUE_BELL; i < DIALOGUE_FIRST_FREE; i++)
+        if (fcntl(i, F_SETFD, FD_CLOEXEC) != 0)
+            return false;
+    return getpgrp() == getpid();
+}
+
+static int begin(struct worker *worker)
+{
+    struct segment *segment;
+
+    if (!close_on_exec() || !hold_lifeline())
+        return WEIR_ENOTALLOWED;
+    segment = segment_map(DIALOGUE_SEGMENT);
+    if (!segment)
+        return WEIR_ENOTALLOWED;
+    return channel_begin(&worker->channel, segment, false, DIALOGUE_BELL);
+}
+
+static int return_value(struct worker *worker, int result)
+{
+    parcel_clear(&worker->out);
+    parcel_number(&worker->out, (uint64_t)(int64_t)result);
+    return channel_send(&worker->channel, DIALOGUE_RETURN, 0, &worker->out);
+}
+
+/* --- callbacks -------------------------------------------------------------------------------- */
+
+static int open_plugin(struct worker *worker, const char *file, const char *name)
+{
+    struct descriptor descriptor;
+    struct problem problem;
+    int status = shared_object_look(IMAGE_PATH, file, &descriptor, &problem);
+
+    if (status != WEIR_OK)
+        weir_log(&worker->self, WEIR_LOG_ERROR, problem.text);
+    if (status == WEIR_OK)
+        worker->behaviour = descriptor_find(&descriptor, name, &problem);
+    if (status == WEIR_OK && !worker->behaviour)
+        status = WEIR_EUNKNOWN;
+    return status;
+}
+
+static int do_open(struct worker *worker, struct unparcel *from)
+{
+    const char *file = unparcel_text(from), *name = unparcel_text(from);
+    char *state;
+    int status;
+
+    worker->pid = unparcel_number(from);
+    worker->path = strdup(unparcel_text(from));
+    worker->index = (uint32_t)unparcel_number(from);
+    worker->pool = unparcel_number(from);
+    /* The plugin is loaded, and its calls use the same channel: copies. */
+    file = strdup(file);
+    name = strdup(name);
+    if (from->wrong || !file || !name || !worker->path)
+        return WEIR_ENOMEM;
+    {
+        size_t size = (size_t)(from->end - from->at);
+        char *rest = malloc(size + 1);
+        struct unparcel settings;
+
+        if (!rest)
+            return WEIR_ENOMEM;
+        memcpy(rest, from->at, size);
+        settings = unparcel_of(rest, size);
+        status = open_plugin(worker, file, name);
+        if (status == WEIR_OK)
+            worker->settings = settings_image_unpack(worker->behaviour, &settings);
+        free(rest);
+    }
+    if (status != WEIR_OK)
+        return status;
+    state = worker->settings ? aligned_alloc(16, (worker->behaviour->state_size + 31) & ~15u)
+                             : NULL;
+    if (!state)
+        return WEIR_ENOMEM;
+    memset(state, 0, worker->behaviour->state_size + 1);
+    worker->state = state;
+    return worker->behaviour->open
+               ? worker->behaviour->open(&worker->self, worker->settings, worker->state)
+               : 0;
+}
+
+static int do_handle(struct worker *worker, struct unparcel *from)
+{
+    struct worker_message *message = worker_unpack_message(worker, from);
+    int verdict;
+
+    if (!message)
+        return WEIR_POSTPONE; /* memory is out */
+    verdict = worker->behaviour->handle(&worker->self, worker->state, &message->public);
+    if (verdict != WEIR_KEEP || message->is_left)
+        worker_free_message(message);
+    return verdict;
+}
+
+static void do_reconfigure(struct worker *worker, struct unparcel *from)
+{
+    void *settings = settings_image_unpack(worker->behaviour, from);
+
+    /* The former settings stay: a plugin may have kept a text of them. */
+    if (!settings || !worker->behaviour->reconfigure)
+        return;
+    worker->settings = settings;
+    worker->behaviour->reconfigure(&worker->self, worker->state, settings);
+}
+
+static void do_tick(struct worker *worker, struct unparcel *from)
+{
+    struct worker_pending *pending = worker_take_pending(worker, unparcel_number(from));
+    bool again = pending && pending->again;
+
+    if (pending)
+        pending->tick(&worker->self, worker->state, pending->context);
+    if (!again) /* `tick` may have cancelled one that comes again */
+        free(pending);
+}
+
+static void do_then(struct worker *worker, struct unparcel *from)
+{
+    struct worker_pending *pending = worker_take_pending(worker, unparcel_number(from));
+    struct weir_reply reply = { .reference = unparcel_number(from) };
+    struct worker_message *message;
+    char *detail;
+    bool has_message;
+
+    reply.status = (int)(int64_t)unparcel_number(from);
+    detail = strdup(unparcel_text(from));
+    has_message = unparcel_number(from);
+    message = worker_unpack_message(worker, from);
+    reply.message = has_message && message ? &message->public : NULL;
+    if (has_message && !message)
+        reply.status = WEIR_ENOMEM;
+    reply.detail = detail ? detail : "";
+    if (pending)
+        pending->then(&worker->self, worker->state, pending->context, &reply);
+    free(pending);
+    worker_free_message(message);
+    free(detail);
+}
+
+static void do_inspect(struct worker *worker)
+{
+    struct worker_inspection inspection;
+
+    worker_begin_inspection(worker, &inspection);
+    if (worker->behaviour->inspect)
+        worker->behaviour->inspect(&worker->self, worker->state, &inspection.public);
+}
+
+static int do_rest(struct worker *worker, struct channel_frame *frame)
+{
+    const struct weir_behaviour *behaviour = worker->behaviour;
+
+    if (frame->kind == DIALOGUE_CLOSE && behaviour->close)
+        behaviour->close(&worker->self, worker->state, (int)unparcel_number(&frame->content));
+    else if (frame->kind == DIALOGUE_REOPEN && behaviour->reopen)
+        behaviour->reopen(&worker->self, worker->state);
+    else if (frame->kind == DIALOGUE_LEAVE && behaviour->leave)
+        return behaviour->leave(&worker->self, worker->state);
+    return frame->kind == DIALOGUE_LEAVE ? WEIR_END : 0;
+}
+
+static int carry_out(struct worker *worker, struct channel_frame *frame)
+{
+    switch (frame->kind) {
+    case DIALOGUE_OPEN:
+        return do_open(worker, &frame->content);
+    case DIALOGUE_HANDLE:
+        return do_handle(worker, &frame->content);
+    case DIALOGUE_RECONFIGURE:
+        do_reconfigure(worker, &frame->content);
+        return 0;
+    case DIALOGUE_TICK:
+        do_tick(worker, &frame->content);
+        return 0;
+    case DIALOGUE_THEN:
+        do_then(worker, &frame->content);
+        return 0;
+    case DIALOGUE_INSPECT:
+        do_inspect(worker);
+        return 0;
+    default:
+        return do_rest(worker, frame);
+    }
+}
+
+int worker_run(void)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    struct channel_frame frame;
+    int status = worker ? begin(worker) : WEIR_ENOMEM;
+
+    if (status != WEIR_OK)
+        return WEIR_ENOTALLOWED;
+    worker_fill_host(&worker->host);
+    worker->self.host = &worker->host;
+    do {
+        status = channel_receive(&worker->channel, &frame);
+        if (status == WEIR_OK && frame.kind != DIALOGUE_OPEN && !worker->behaviour)
+            break;
+        if (status == WEIR_OK)
+            status = return_value(worker, carry_out(worker, &frame));
+    } while (status == WEIR_OK);
+    return WEIR_OK;
+}

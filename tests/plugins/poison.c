@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workers for `isolation: process`. `eat` passes a text on, and does what its words say: it
+ * crashes, leaves, never returns. `tour` makes calls of every kind and prints what is not as it
+ * should be.
+ */
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir/plugin.h>
+
+struct settings {
+    const char *mark; /* printed in `open` */
+    struct weir_list words;
+    uint64_t wait;
+};
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_STRING(struct settings, mark, .help = "printed when a worker opens", .live = true),
+    WEIR_OPTION_LIST(struct settings, words, .help = "printed behind it"),
+    WEIR_OPTION_DURATION(struct settings, wait, .fallback = "0ms", .max = 60000,
+                         .help = "how long each message takes"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "the same text" },
+    { 0 },
+};
+
+/* One call for a line: those of two workers may come between each other. */
+static void say(struct weir_self *self, const char *text)
+{
+    char line[160];
+    int size = snprintf(line, sizeof line, "%.150s\n", text);
+
+    weir_print(self, line, (size_t)size);
+}
+
+/* --- eat -------------------------------------------------------------------------------------- */
+
+struct eat {
+    const struct settings *settings;
+    uint64_t count;
+};
+
+static int eat_open(struct weir_self *self, const void *given, void *state)
+{
+    const struct settings *settings = given;
+    struct eat *eat = state;
+
+    eat->settings = settings;
+    if (settings->mark)
+        say(self, settings->mark);
+    for (size_t i = 0; i < settings->words.count; i++)
+        say(self, settings->words.items[i]);
+    return 0;
+}
+
+static int deep(int depth)
+{
+    char frame[65536];
+
+    memset(frame, depth, sizeof frame);
+    return depth < 0 ? 0 : deep(depth + 1) + frame[(unsigned)depth % sizeof frame];
+}
+
+static bool says(const struct weir_message *message, const char *word)
+{
+    return memmem(message->data, message->size, word, strlen(word));
+}
+
+static void suffer(const struct weir_message *message)
+{
+    if (says(message, "SEGV"))
+        atomic_store((_Atomic int *)(message->size * 16), 1); /* NOLINT */
+    if (says(message, "ABORT"))
+        abort();
+    if (says(message, "EXIT"))
+        exit(3); /* NOLINT */
+    if (says(message, "STACK"))
+        _exit(deep(0));
+    while (says(message, "LOOP"))
+        (void)poll(NULL, 0, 1000);
+}
+
+/* Prints the last word of a message. */
+static void say_word(struct weir_self *self, const struct weir_message *message)
+{
+    const char *bytes = message->data;
+    size_t end = message->size, begin;
+    char word[64];
+
+    while (end > 0 && bytes[end - 1] <= ' ')
+        end--;
+    for (begin = end; begin > 0 && bytes[begin - 1] > ' ' && end - begin < sizeof word - 6;)
+        begin--;
+    (void)snprintf(word, sizeof word, "ate %.*s", (int)(end - begin), bytes + begin);
+    say(self, word);
+}
+
+static int eat_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct eat *eat = state;
+    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
+
+    if (!copy)
+        return WEIR_POSTPONE;
+    if (message->size)
+        memcpy(copy->data, message->data, message->size);
+    suffer(message);
+    (void)poll(NULL, 0, (int)eat->settings->wait);
+    if (weir_emit(self, 0, copy) != WEIR_OK) {
+        weir_message_free(self, copy);
+        return WEIR_REJECT;
+    }
+    say_word(self, message);
+    if (message->attempt != 1)
+        say(self, "another attempt");
+    weir_progress(self, "eaten", ++eat->count, 0);
+    if (says(message, "REJECT"))
+        weir_reason(self, "as it says");
+    return says(message, "REJECT") ? WEIR_REJECT : WEIR_DONE;
+}
+
+static void eat_reconfigure(struct weir_self *self, void *state, const void *given)
+{
+    struct eat *eat = state;
+
+    eat->settings = given;
+    say(self, eat->settings->mark ? eat->settings->mark : "no mark");
+}
+
+static void eat_close(struct weir_self *self, void *state, int reason)
+{
+    (void)state;
+    (void)reason;
+    say(self, "closed");
+}
+
+static void eat_inspect(struct weir_self *self, void *state, struct weir_inspection *out)
+{
+    const struct eat *eat = state;
+
+    (void)self;
+    weir_inspect_add(out, "eaten", "%llu", (unsigned long long)eat->count);
+}
+
+/* --- tour ------------------------------------------------------------------------------------- */
+
+struct tour {
+    const struct weir_message *kept;
+    uint64_t timer;
+    int ticks;
+    int handled;
+    bool replied;
+};
+
+static void must(struct weir_self *self, bool holds, const char *what)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "wrong: %s", what);
+    if (!holds)
+        say(self, text);
+}
+
+static void on_tick(struct weir_self *self, void *state, void *context)
+{
+    struct tour *tour = state;
+
+    must(self, context == tour, "context of a timer");
+    if (++tour->ticks < 3)
+        return;
+    must(self, weir_cancel_timer(self, tour->timer) == WEIR_OK, "cancel of a timer");
+    must(self, weir_settle(self, tour->kept, WEIR_DONE) == WEIR_OK, "settle");
+    must(self, tour->replied, "reply");
+    say(self, "tour ended");
+}
+
+static void on_reply(struct weir_self *self, void *state, void *context,
+                     const struct weir_reply *reply)
+{
+    struct tour *tour = state;
+
+    (void)context;
+    tour->replied = true;
+    must(self,
+         reply->status == WEIR_OK && reply->message && reply->message->size == 4 &&
+             memcmp(reply->message->data, "pong", 4) == 0,
+         "content of a reply");
+}
+
+static int ask(struct weir_self *self)
+{
+    struct weir_message *question = weir_message_new(self, weir_tag(self, "test.ask/1"), 4);
+    weir_pid pid = 0;
+
+    if (!question || weir_lookup(self, "answers", &pid) != WEIR_OK)
+        return WEIR_EUNKNOWN;
+    memcpy(question->data, "ping", 4);
+    return weir_request(self, pid, question, 5000, on_reply, NULL, NULL);
+}
+
+static void look_around(struct weir_self *self)
+{
+    struct weir_pool_stats stats = { .size = sizeof stats };
+    weir_pid pid = 0;
+    struct weir_blob *blob = weir_blob_new(self, 100000);
+    struct weir_message *large = weir_message_with_blob(self, weir_tag(self, "test.blob/1"), blob);
+
+    must(self, weir_tag(self, "a/1") == weir_tag(self, "a/1"), "tags are equal");
+    must(self, strcmp(weir_path(self), "tours#0") == 0 && weir_index(self) == 0, "path");
+    must(self, weir_lookup(self, "tours", &pid) == WEIR_OK && pid == weir_pool(self), "lookup");
+    must(self, weir_lookup(self, "nobody", &pid) == WEIR_EUNKNOWN, "lookup of nobody");
+    must(self, self->host->pool_stats(self, weir_pool(self), &stats) == WEIR_OK && stats.live == 1,
+         "figures");
+    must(self, weir_emit(self, 7, large) == WEIR_EINVALID, "an output that is not there");
+    must(self, weir_emit(self, 0, large) == WEIR_OK, "a blob");
+    weir_blob_release(blob);
+    must(self, weir_port(self) == NULL, "port");
+    must(self, weir_subscribe(self, "event") == WEIR_EUNSUPPORTED, "subscribe");
+    must(self, weir_watch(self, 0, WEIR_READABLE, NULL, NULL, NULL) == WEIR_EUNSUPPORTED, "watch");
+    must(self, weir_spawn(self, NULL, NULL) == WEIR_EUNSUPPORTED, "spawn");
+}
+
+static int tour_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct tour *tour = state;
+
+    switch (tour->handled++) {
+    case 0:
+        look_around(self);
+        must(self, weir_stash(self, message) == WEIR_OK, "stash");
+        return WEIR_DONE;
+    case 1:
+        must(self, weir_time_left(self, message) == UINT64_MAX, "time left");
+        must(self, weir_unstash(self, UINT32_MAX) == 1, "unstash");
+        weir_retry_after(self, 1);
+        return WEIR_RETRY;
+    case 2: /* the stashed one */
+        must(self, message->attempt == 1, "attempt after the stash");
+        must(self, ask(self) == WEIR_OK, "request");
+        return WEIR_DONE;
+    default:
+        must(self, message->attempt == 2, "attempt after a retry");
+        tour->kept = message;
+        must(self, weir_every(self, 20, on_tick, tour, &tour->timer) == WEIR_OK, "timer");
+        return WEIR_KEEP;
+    }
+}
+
+static int answer_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct weir_message *reply = weir_message_new(self, message->tag, 4);
+
+    (void)state;
+    if (!reply || message->size != 4 || memcmp(message->data, "ping", 4) != 0)
+        return WEIR_REJECT;
+    memcpy(reply->data, "pong", 4);
+    return weir_reply(self, message, reply) == WEIR_OK ? WEIR_DONE : WEIR_REJECT;
+}
+
+static void ignore_outcome(struct weir_self *self, void *state, const struct weir_outcome *outcome)
+{
+    (void)self;
+    (void)state;
+    (void)outcome;
+}
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "eat",
+      .summary = "passes texts on, and does what they say",
+      .options = options,
+      .outputs = outputs,
+      .settings_size = sizeof(struct settings),
+      .state_size = sizeof(struct eat),
+      .open = eat_open,
+      .handle = eat_handle,
+      .reconfigure = eat_reconfigure,
+      .close = eat_close,
+      .inspect = eat_inspect },
+    { .name = "tour",
+      .summary = "makes calls of every kind",
+      .outputs = outputs,
+      .state_size = sizeof(struct tour),
+      .handle = tour_handle },
+    { .name = "answer", .summary = "answers a question", .handle = answer_handle },
+    { .name = "origin",
+      .summary = "cannot be isolated",
+      .handle = answer_handle,
+      .settled = ignore_outcome },
+    { 0 },
+};
+
+WEIR_PLUGIN("poison", "1.0.0", behaviours);

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Goal:   a worker of a pool with `isolation: process` may crash in every way, or be killed: only
+        the message in hand is dead, the others are handled once, in order; reloads from thread to
+        process and back under load lose nothing; no process outlives the host, however it ends; and
+        what is not carried over is refused. Shows promises B96 and B97.
+Method: real hosts with a test plugin that does what the texts of its messages say.
+
+    isolation.py WEIR PLUGINS TEST_PLUGINS
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WEIR, PLUGINS, TEST_PLUGINS = map(os.path.abspath, sys.argv[1:4])
+DEADLINE = 20  # seconds that a condition may take
+LINES = 200
+POISON = {17: "SEGV", 51: "ABORT", 90: "EXIT", 91: "STACK", 160: "SEGV"}
+REASONS = {"SEGV": "killed by SIGSEGV", "ABORT": "killed by SIGABRT", "EXIT": "exit code 3",
+           "STACK": "killed by SIGSEGV"}
+
+FILE = """\
+version: 1
+host: {{plugins: ["{plugins}", "{test_plugins}"], control: "{folder}/control",
+  log: {{format: json}}}}
+{rest}
+"""
+EATING = """\
+sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, to: eaters}}}}
+pools:
+  eaters: {{use: poison.eat, size: {size}, {keys}, outputs: {{out: writers}}}}
+  writers: {{use: sink.null, size: 1}}
+"""
+
+
+class Trouble(Exception):
+    """What was found."""
+
+
+def must(holds, what):
+    if not holds:
+        raise Trouble(what)
+
+
+def until(condition, what):
+    due = time.monotonic() + DEADLINE
+    while not (answer := condition()):
+        must(time.monotonic() < due, f"never: {what}")
+        time.sleep(0.01)
+    return answer
+
+
+class Host:
+    """A host with a folder of its own."""
+
+    def __init__(self, rest, texts=(), **keys):
+        self.scratch = tempfile.TemporaryDirectory(prefix="weir-isolation.")
+        self.folder = Path(self.scratch.name)
+        (self.folder / "texts").write_text("".join(f"{text}\n" for text in texts),
+                                           encoding="utf-8")
+        self.write(rest, **keys)
+        self.process = None
+
+    def write(self, rest, **keys):
+        rest = rest.format(folder=self.folder, **keys)
+        (self.folder / "weir.yaml").write_text(
+            FILE.format(plugins=PLUGINS, test_plugins=TEST_PLUGINS, folder=self.folder, rest=rest),
+            encoding="utf-8")
+
+    def start(self):
+        with open(self.folder / "log", "wb") as log, open(self.folder / "said", "wb") as said:
+            self.process = subprocess.Popen([WEIR, "run", self.folder / "weir.yaml"],
+                                            stdin=subprocess.DEVNULL, stdout=said, stderr=log)
+        return self
+
+    def ask(self, command, *arguments):
+        return subprocess.run([WEIR, command, *arguments, "--control",
+                               str(self.folder / "control")], capture_output=True, text=True,
+                              check=False)
+
+    def lines(self, event):
+        found = []
+        for line in (self.folder / "log").read_text(encoding="utf-8").splitlines():
+            if f'"{event}' in line:
+                found.append(json.loads(line))
+        return found
+
+    def printed(self):
+        return (self.folder / "said").read_text(encoding="utf-8").split("\n")[:-1]
+
+    def said(self):
+        return [line for line in self.printed() if not line.startswith("ate ")]
+
+    def out(self):
+        """The texts that the workers have handled."""
+        return [line[4:] for line in self.printed() if line.startswith("ate ")]
+
+    def ledger(self, component):
+        return [line for line in self.lines("ledger") if line["component"] == component][-1]
+
+    def workers(self):
+        """The PIDs of the processes of its workers."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (path / "cmdline").read_bytes().split(b"\0")
+                parent = int((path / "stat").read_text("latin1").rpartition(")")[2].split()[1])
+            except (OSError, ValueError):
+                continue
+            if words[:2] == [b"weir", b"worker"] and parent == self.process.pid:
+                found.append(int(path.name))
+        return found
+
+    def finish(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.scratch.cleanup()
+
+
+def is_alive(process):
+    try:
+        return not Path(f"/proc/{process}/stat").read_text("latin1").rpartition(")")[2].split()[0] \
+            in "ZX"
+    except OSError:
+        return False
+
+
+def texts(poison):
+    return [f"{poison.get(number, 'calm')}-{number}" for number in range(LINES)]
+
+
+def crashes(redeliver):
+    """Only poison is dead; each other text is there once, in order, at its first attempt."""
+    host = Host(EATING, texts(POISON), size=1, keys=f"isolation: process, redeliver: {redeliver}, "
+                "restart: {max: 1000}")
+    try:
+        host.start().process.wait(DEADLINE)
+        calm = [text for text in texts(POISON) if text.startswith("calm")]
+        must(host.out() == calm, f"other texts, or another order: {host.out()}")
+        must(host.said() == ["closed"], f"a worker said {host.said()}")
+        ended = host.lines("process of a worker ended")
+        wanted = [REASONS[word] for _, word in sorted(POISON.items())
+                  for _ in range(redeliver + 1)]
+        must([line["reason"] for line in ended] == wanted, f"reasons of the ends: {ended}")
+        must(all(line["plugin"] == "poison" and line["callback"] == "handle" for line in ended),
+             f"lines of the ends: {ended}")
+        dead = host.lines("dead letter")
+        must([line["reason"] for line in dead] == ["crashed"] * len(POISON) and
+             all(line["attempt"] == redeliver + 1 for line in dead), f"dead letters: {dead}")
+        must(host.ledger("eaters")["balance"] == "exact", "the ledger is not exact")
+    finally:
+        host.finish()
+
+
+def time_out():
+    """A callback that does not return is killed."""
+    host = Host(EATING, ["calm-1", "LOOP-2", "calm-3"], size=1,
+                keys="isolation: process, process: {timeout: 300ms}")
+    try:
+        host.start().process.wait(DEADLINE)
+        must(host.out() == ["calm-1", "calm-3"], f"other texts: {host.out()}")
+        ended = host.lines("process of a worker ended")
+        must([line["reason"] for line in ended] == ["timeout"], f"ends: {ended}")
+    finally:
+        host.finish()
+
+
+def reloads():
+    """thread -> process -> thread -> process under load: each text once."""
+    count = 3000
+    numbers = [f"calm-{number}" for number in range(count)]
+    args = 'args: {{mark: {mark}, words: ["a b", c], wait: 1ms}}'
+    host = Host(EATING, numbers, size=2, keys=args.format(mark="first"))
+    try:
+        host.start()
+        for turn, isolation in enumerate(["process", "thread", "process"]):
+            before = len(host.out())
+            until(lambda: len(host.out()) > before + 100, "texts between two reloads")
+            host.write(EATING, size=2, keys=args.format(mark=f"turn{turn}") +
+                       f", isolation: {isolation}")
+            answer = host.ask("reload")
+            must(answer.returncode == 0, f"a reload failed: {answer.stderr}{answer.stdout}")
+            wanted = 2 if isolation == "process" else 0
+            until(lambda: len(host.workers()) == wanted, f"{wanted} processes")
+        host.write(EATING, size=2, keys=args.format(mark="live") + ", isolation: process")
+        before = host.workers()
+        must(host.ask("reload").returncode == 0, "a live reload failed")
+        until(lambda: host.said().count("live") == 2, "live options in both processes")
+        must(host.workers() == before, "live options made other processes")
+        host.process.wait(DEADLINE)
+        must(host.ledger("eaters")["balance"] == "exact", "the ledger is not exact")
+        must(not host.lines("dead letter"), f"dead letters: {host.lines('dead letter')[:3]}")
+        must(sorted(host.out()) == sorted(numbers), f"{len(host.out())} texts of {count}")
+        must(host.said().count("a b") == 8, f"lists of options: {host.said()}")
+        must(host.said().count("closed") == 8, f"ends: {host.said()}")
+    finally:
+        host.finish()
+
+
+def idle_kill():
+    """A process that is killed between two messages costs no message."""
+    host = Host('pools: {{eaters: {{use: poison.eat, size: 1, isolation: process, '
+                'outputs: {{out: writers}}}}, writers: {{use: sink.null, size: 1}}}}')
+    try:
+        host.start()
+        for number in range(3):
+            worker = until(host.workers, "a process")[0]
+            until(lambda: host.ask("send", "eaters", f"calm-{number}\n").returncode == 0, "a send")
+            until(lambda: len(host.out()) == number + 1, "a text")
+            os.kill(worker, signal.SIGKILL)
+            until(lambda: host.workers() not in ([], [worker]), "another process")
+        ended = host.lines("process of a worker ended")
+        must([line["callback"] for line in ended] == ["none"] * 3, f"ends: {ended}")
+        must(not host.lines("dead letter"), "a dead letter")
+        host.process.terminate()
+        must(host.process.wait(DEADLINE) == 0, "the exit code")
+    finally:
+        host.finish()
+
+
+def host_killed():
+    """SIGKILL of the host, in the midst of its work, ends the processes and what they started."""
+    host = Host(EATING, texts({}), size=4, keys="isolation: process, args: {wait: 60s}")
+    try:
+        workers = until(lambda: len(found := host.workers()) == 4 and found,
+                        "four processes") if host.start() else []
+        host.process.kill()
+        host.process.wait()
+        until(lambda: not any(map(is_alive, workers)), "the end of the processes")
+    finally:
+        host.finish()
+
+
+def tour():
+    """Calls of every kind."""
+    host = Host('sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, '
+                'to: tours}}}}\npools:\n'
+                '  tours: {{use: poison.tour, size: 1, isolation: process, outputs: '
+                '{{out: writers}}}}\n  answers: {{use: poison.answer, size: 1, isolation: process}}'
+                '\n  writers: {{use: sink.null, size: 1}}',
+                ["one", "two"])
+    try:
+        host.start()
+        until(lambda: "tour ended" in host.said() or host.process.poll() is not None, "the end")
+        must(host.said() == ["tour ended"], f"said {host.said()}")
+        host.process.wait(DEADLINE)
+        must(len(host.lines("call is not supported")) == 4, "lines of what is not supported")
+        must(host.ledger("tours")["balance"] == "exact", "the ledger is not exact")
+    finally:
+        host.finish()
+
+
+def refusals():
+    """What cannot be isolated is refused, with the reason."""
+    for keys, reason in (
+            ("use: poison.origin", "poison.origin is the origin of messages (settled)"),
+            ("use: poison.answer, lease: {{}}", "in a pool with `lease`"),
+            ("use: poison.answer, manager: poison.answer", "in a pool with `manager`")):
+        host = Host("pools: {{p: {{" + keys + ", isolation: process}}}}")
+        try:
+            answer = subprocess.run([WEIR, "check", host.folder / "weir.yaml"], check=False,
+                                    capture_output=True, text=True)
+            must(answer.returncode == 78 and reason in answer.stdout + answer.stderr,
+                 f"check of {keys}: {answer.returncode} {answer.stdout}{answer.stderr}")
+        finally:
+            host.finish()
+
+
+def main():
+    failures = 0
+    for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
+                        ("time-out", time_out), ("tour", tour), ("refusals", refusals),
+                        ("idle kill", idle_kill), ("host killed", host_killed),
+                        ("reloads", reloads)):
+        try:
+            scene()
+            print(f"{name}: ok")
+        except Trouble as trouble:
+            failures += 1
+            print(f"{name}: FAILED: {trouble}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
