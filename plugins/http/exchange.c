@@ -9,6 +9,7 @@
 #include "connection_output.h"
 #include "connection_work.h"
 #include "question.h"
+#include "stored.h"
 
 #define BODY_ROOM_MIN ((size_t)4096)
 
@@ -91,10 +92,25 @@ void exchange_refuse(struct connection *connection, unsigned status, const char 
     answer_text(exchange, status, words);
 }
 
-static void refuse_by_pool(struct exchange *exchange, int status)
+void exchange_refuse_by_pool(struct exchange *exchange, int status)
 {
     decide_to_close(exchange->connection);
     answer_refusal(exchange, status);
+}
+
+bool exchange_return(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    connection->server->open_requests--;
+    connection_enter(connection, CONNECTION_ANSWERING);
+    if (connection->descriptor >= 0) {
+        decide_to_close(connection);
+        return true;
+    }
+    exchange->status = 499;
+    connection_end(connection);
+    return false;
 }
 
 static void answered(struct weir_self *self, void *memory, void *context,
@@ -105,13 +121,7 @@ static void answered(struct weir_self *self, void *memory, void *context,
     struct connection *connection = exchange->connection;
 
     server->self = self;
-    server->open_requests--;
-    connection_enter(connection, CONNECTION_ANSWERING);
-    if (connection->descriptor < 0 || reply->status == WEIR_ECANCELLED) {
-        exchange->status = 499;
-        connection_end(connection);
-    } else {
-        decide_to_close(connection);
+    if (exchange_return(exchange)) {
         answer_reply(exchange, reply);
         connection_work(connection);
     }
@@ -124,12 +134,15 @@ void exchange_lose(struct exchange *exchange)
     if (exchange->is_lost)
         return;
     exchange->is_lost = true;
+    if (exchange->waiting.token)
+        return;
     server->figures.cancelled++;
     (void)weir_cancel(server->self, exchange->reference);
 }
 
 void exchange_abandon(struct exchange *exchange)
 {
+    stored_forget(exchange);
     exchange->connection->server->open_requests--;
     refuse(exchange, 503, "the server ends");
 }
@@ -147,7 +160,7 @@ static void hand_over(struct server *server, struct exchange *exchange, weir_pid
         return;
     }
     weir_message_free(server->self, message);
-    refuse_by_pool(exchange, status);
+    exchange_refuse_by_pool(exchange, status);
 }
 
 static void ask(struct server *server, struct exchange *exchange, weir_pid to,
@@ -158,7 +171,7 @@ static void ask(struct server *server, struct exchange *exchange, weir_pid to,
 
     if (status != 0) {
         weir_message_free(server->self, message);
-        refuse_by_pool(exchange, status);
+        exchange_refuse_by_pool(exchange, status);
         return;
     }
     server->open_requests++;
@@ -176,7 +189,7 @@ void exchange_dispatch(struct exchange *exchange)
     server->figures.received++;
     status = question_target(server, exchange->uri, &to);
     if (status != 0) {
-        refuse_by_pool(exchange, status);
+        exchange_refuse_by_pool(exchange, status);
         return;
     }
     message = question_create(server, exchange);
@@ -184,6 +197,8 @@ void exchange_dispatch(struct exchange *exchange)
         refuse(exchange, 503, "out of memory");
     else if (server->settings->mode == SERVER_ACCEPT)
         hand_over(server, exchange, to, message);
+    else if (server->settings->mode == SERVER_STORED)
+        stored_send(exchange, to, message);
     else
         ask(server, exchange, to, message);
 }

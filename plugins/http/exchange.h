@@ -10,6 +10,15 @@
 
 #include "connection.h"
 
+/* Of `mode: stored`: the message that the answer waits for. */
+struct exchange_waiting {
+    struct exchange *previous, *next; /* in the order of the tokens */
+    uint64_t token;                   /* of the origin; 0: it does not wait */
+    uint64_t deadline, again;         /* timers; 0 = none */
+    weir_pid to;
+    uint16_t attempt;
+};
+
 struct exchange {
     struct connection *connection;
     char *uri; /* owned; path and query, as the client sent them */
@@ -18,6 +27,7 @@ struct exchange {
     size_t body_size, body_room;
     bool is_lost;       /* the client left */
     uint64_t reference; /* of the request to the pool */
+    struct exchange_waiting waiting;
     uint64_t start_ms;
     unsigned status;
     size_t answer_size; /* bytes of the body of the answer */
@@ -35,7 +45,14 @@ void exchange_dispatch(struct exchange *exchange);
 /* Answers with a refusal, behind which the connection ends. There may be no exchange yet. */
 void exchange_refuse(struct connection *connection, unsigned status, const char *words);
 
-/* The client left while the pool has the request: cancels it. */
+/* Answers with what a status of weir_send means. */
+void exchange_refuse_by_pool(struct exchange *exchange, int status);
+
+/* The pool has the request no more. True: it is to be answered. False: the client has left, and the
+ * exchange is ended. */
+bool exchange_return(struct exchange *exchange);
+
+/* The client left while the pool has the request: cancels it, unless the mode is `stored`. */
 void exchange_lose(struct exchange *exchange);
 
 /* Answers with 503 while the pool has the request: the server ends. */

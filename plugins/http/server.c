@@ -21,6 +21,7 @@
 #include "listener.h"
 #include "places.h"
 #include "renewal.h"
+#include "stored.h"
 #include "tls.h"
 
 #define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
@@ -413,6 +414,14 @@ static void server_close(struct weir_self *self, void *memory, int reason)
     release(server);
 }
 
+static void server_settled(struct weir_self *self, void *memory, const struct weir_outcome *outcome)
+{
+    struct server *server = memory;
+
+    enter(self, server);
+    stored_settled(server, outcome);
+}
+
 static void server_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
 {
     const struct server *server = memory;
@@ -458,7 +467,7 @@ static void server_check(const void *memory, struct weir_report *report)
     check_routes(settings, report);
 }
 
-static const char *const modes[] = { "reply", "accept", NULL };
+static const char *const modes[] = { "reply", "accept", "stored", NULL };
 static const char *const passes[] = { "request", "body", NULL };
 
 #define MINUTES(count) ((int64_t)(count)*60000)
@@ -467,8 +476,10 @@ static const char *const passes[] = { "request", "body", NULL };
 static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct server_settings, listen, .fallback = "127.0.0.1:8080",
                        .help = "127.0.0.1:8080, [::1]:8080, *:8080 or unix:/path"),
-    WEIR_OPTION_ENUM(struct server_settings, mode, .fallback = "reply", .choices = modes,
-                     .help = "answer with the worker's reply, or with 202 when the pool accepts"),
+    WEIR_OPTION_ENUM(
+        struct server_settings, mode, .fallback = "reply", .choices = modes,
+        .help = "answer with the worker's reply, with 202 when the pool accepts, or with "
+                "202 when the message is done"),
     WEIR_OPTION_ENUM(struct server_settings, pass, .fallback = "request", .choices = passes,
                      .help = "payload for the worker: http.request/1, or the body alone"),
     WEIR_OPTION_MAP(struct server_settings, routes, .pools = true,
@@ -528,6 +539,7 @@ const struct weir_behaviour http_server = {
     .produce = server_produce,
     .close = server_close,
     .inspect = server_inspect,
+    .settled = server_settled,
     .reopen = server_reopen,
     .leave = server_leave,
 };

@@ -15,7 +15,7 @@
 #define SERVER_OUTPUT 0u
 #define SERVER_HEAD_MAX ((size_t)32 * 1024) /* of an answer */
 
-enum server_mode { SERVER_REPLY = 0, SERVER_ACCEPT = 1 };
+enum server_mode { SERVER_REPLY = 0, SERVER_ACCEPT = 1, SERVER_STORED = 2 };
 enum server_pass { SERVER_PASS_REQUEST = 0, SERVER_PASS_BODY = 1 };
 
 struct server_settings {
@@ -66,11 +66,13 @@ struct server {
     int poller;   /* owned: the set of the sockets of all connections */
     int access_log;
     struct server_connections lists[SERVER_LISTS];
-    struct connection *ended;               /* freed at the end of the turn */
-    uint32_t connection_count, guest_count; /* guests are in both */
-    uint64_t guests_ms;                     /* when the next ones may come */
-    uint32_t open_requests;                 /* requests without an answer yet */
-    uint64_t body_bytes;                    /* of all requests */
+    struct connection *ended;                    /* freed at the end of the turn */
+    uint32_t connection_count, guest_count;      /* guests are in both */
+    uint64_t guests_ms;                          /* when the next ones may come */
+    uint32_t open_requests;                      /* requests without an answer yet */
+    struct exchange *first_stored, *last_stored; /* wait for the ends of their messages */
+    uint64_t last_token;
+    uint64_t body_bytes; /* of all requests */
     bool is_started;
     bool is_waiting; /* another source had the address: the log has it */
     /* Which descriptors are watched. To watch one again would make the kernel walk through all
