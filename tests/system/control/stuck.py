@@ -46,9 +46,10 @@ def await_stuck(host, pool):
     return until(lambda: stuck(host, pool), f"{pool} is stuck")
 
 
-def let_go(folder, name):
+def let_go(folder, name, count=1):
+    """So many threads together: when a writer closes, every reader sees the end of the file."""
     with open(f"{folder}/{name}", "wb", buffering=0) as gate:
-        gate.write(b"y")
+        gate.write(count * b"y")
 
 
 def test_named(host, pool):
@@ -135,8 +136,7 @@ def test_left_behind_twice(host, folder, pool):
         check(answer["restarted"] == 1 and answer["left_behind"] and
               answer["stuck"]["callback"] == "handle", f"{answer}")
         check(figures(host, pool)["dead"] == before["dead"] + count, "its message is dead")
-    for _ in range(2):
-        let_go(folder, pool)
+    let_go(folder, pool, count=2)
     until(lambda: len(host.json("status", "--members", pool)) == 2, "both have ended")
     host.run("send", pool, "last")
     let_go(folder, pool)

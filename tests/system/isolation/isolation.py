@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -36,6 +37,9 @@ pools:
   eaters: {{use: poison.eat, size: {size}, {keys}, outputs: {{out: writers}}}}
   writers: {{use: sink.null, size: 1}}
 """
+
+
+FED = EATING.replace('files.lines, args: {{paths: ["{folder}/texts"]}}', "stdin.lines")
 
 
 class Trouble(Exception):
@@ -72,10 +76,10 @@ class Host:
             FILE.format(plugins=PLUGINS, test_plugins=TEST_PLUGINS, folder=self.folder, rest=rest),
             encoding="utf-8")
 
-    def start(self):
+    def start(self, stdin=subprocess.DEVNULL):
         with open(self.folder / "log", "wb") as log, open(self.folder / "said", "wb") as said:
             self.process = subprocess.Popen([WEIR, "run", self.folder / "weir.yaml"],
-                                            stdin=subprocess.DEVNULL, stdout=said, stderr=log)
+                                            stdin=stdin, stdout=said, stderr=log)
         return self
 
     def ask(self, command, *arguments):
@@ -123,6 +127,28 @@ class Host:
         self.scratch.cleanup()
 
 
+class Feeder(threading.Thread):
+    """Writes lines until it is told to end."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.stream, self.count, self.is_over = stream, 0, False
+        self.start()
+
+    def run(self):
+        while not self.is_over:
+            self.stream.write(b"calm-%d\n" % self.count)
+            self.stream.flush()
+            self.count += 1
+
+    def end(self):
+        """The number of lines."""
+        self.is_over = True
+        self.join()
+        self.stream.close()
+        return self.count
+
+
 def is_alive(process):
     try:
         return not Path(f"/proc/{process}/stat").read_text("latin1").rpartition(")")[2].split()[0] \
@@ -161,7 +187,7 @@ def crashes(redeliver):
 def time_out():
     """A callback that does not return is killed."""
     host = Host(EATING, ["calm-1", "LOOP-2", "calm-3"], size=1,
-                keys="isolation: process, process: {timeout: 300ms}")
+                keys="isolation: process, process: {timeout: 2s}")
     try:
         host.start().process.wait(DEADLINE)
         must(host.out() == ["calm-1", "calm-3"], f"other texts: {host.out()}")
@@ -173,30 +199,31 @@ def time_out():
 
 def reloads():
     """thread -> process -> thread -> process under load: each text once."""
-    count = 3000
-    numbers = [f"calm-{number}" for number in range(count)]
     args = 'args: {{mark: {mark}, words: ["a b", c], wait: 1ms}}'
-    host = Host(EATING, numbers, size=2, keys=args.format(mark="first"))
+    host = Host(FED, size=2, keys=args.format(mark="first"))
     try:
-        host.start()
+        host.start(stdin=subprocess.PIPE)
+        feeder = Feeder(host.process.stdin)
         for turn, isolation in enumerate(["process", "thread", "process"]):
             before = len(host.out())
             until(lambda: len(host.out()) > before + 100, "texts between two reloads")
-            host.write(EATING, size=2, keys=args.format(mark=f"turn{turn}") +
+            host.write(FED, size=2, keys=args.format(mark=f"turn{turn}") +
                        f", isolation: {isolation}")
             answer = host.ask("reload")
             must(answer.returncode == 0, f"a reload failed: {answer.stderr}{answer.stdout}")
             wanted = 2 if isolation == "process" else 0
             until(lambda: len(host.workers()) == wanted, f"{wanted} processes")
-        host.write(EATING, size=2, keys=args.format(mark="live") + ", isolation: process")
+        host.write(FED, size=2, keys=args.format(mark="live") + ", isolation: process")
         before = host.workers()
         must(host.ask("reload").returncode == 0, "a live reload failed")
         until(lambda: host.said().count("live") == 2, "live options in both processes")
         must(host.workers() == before, "live options made other processes")
+        count = feeder.end()
         host.process.wait(DEADLINE)
         must(host.ledger("eaters")["balance"] == "exact", "the ledger is not exact")
         must(not host.lines("dead letter"), f"dead letters: {host.lines('dead letter')[:3]}")
-        must(sorted(host.out()) == sorted(numbers), f"{len(host.out())} texts of {count}")
+        must(sorted(host.out()) == sorted(f"calm-{number}" for number in range(count)),
+             f"{len(host.out())} texts of {count}")
         must(host.said().count("a b") == 8, f"lists of options: {host.said()}")
         must(host.said().count("closed") == 8, f"ends: {host.said()}")
     finally:
