@@ -42,6 +42,12 @@ pools:
 FED = EATING.replace('files.lines, args: {{paths: ["{folder}/texts"]}}', "stdin.lines")
 
 
+# A signal ends a process by itself, and not in a report of a sanitizer.
+for sanitizer in ("ASAN", "TSAN", "UBSAN"):
+    given = os.environ.get(f"{sanitizer}_OPTIONS", "")
+    os.environ[f"{sanitizer}_OPTIONS"] = f"{given}:handle_segv=0:handle_abort=0".lstrip(":")
+
+
 class Trouble(Exception):
     """What was found."""
 
