@@ -188,7 +188,11 @@ struct weir_blob *host_message_blob(struct weir_self *self, const struct weir_me
 
 uint64_t host_time_left(struct weir_self *self, const struct weir_message *message)
 {
-    return wanted_time_left_ms(actor_of_self(self), message_of(message));
+    struct actor *actor = callback_enter_host(self);
+    uint64_t left = callback_is_left(actor) ? 0 : wanted_time_left_ms(actor, message_of(message));
+
+    callback_leave_host(actor);
+    return left;
 }
 
 int host_rename(struct weir_self *self, const char *from, const char *to)

@@ -30,6 +30,8 @@ const char *left_behind_refusal(const struct actor *actor)
         return "it has spawned actors that are alive";
     if (actor->leaving)
         return "it leaves its pool";
+    if (actor->spec->behaviour->flags & (WEIR_EXCLUSIVE | WEIR_ALONE))
+        return "its behaviour is exclusive: two of its workers never run together";
     return NULL;
 }
 
@@ -64,7 +66,8 @@ int left_behind_copy(const struct actor *actor, struct executor *by, struct mess
         /* Relaxed: the list of the thread that is held. */
         kept = atomic_load_explicit(&kept->next, memory_order_relaxed);
     }
-    if (is_done && actor->current)
+    /* What is no message, such as the notice of a link, ends with the callback. */
+    if (is_done && actor->current && actor->current->public.kind <= WEIR_EVENT)
         is_done = copy(by, actor->current, out);
     if (!is_done)
         forget(by, out);

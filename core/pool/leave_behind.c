@@ -44,11 +44,23 @@ static bool has_no_thread_left(struct dispatcher *dispatcher)
            idle_parked_count(&dispatcher->idle) == 0;
 }
 
+/* New workers wait until the old ones have handled the messages of their keys. */
+static bool has_newcomer_locked(const struct pool *pool)
+{
+    for (const struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        /* Relaxed: whether there is one; the lock of the pool orders the rest. */
+        if (atomic_load_explicit(&LIST_ENTRY(node, struct place, link)->handover,
+                                 memory_order_relaxed))
+            return true;
+    return false;
+}
+
 static const char *refusal_locked(const struct leaving_behind *leaving)
 {
-
     if (flags_is_closing(&leaving->pool->flags))
         return "its pool is closing";
+    if (has_newcomer_locked(leaving->pool))
+        return "new workers of its pool wait until it has handled the messages of their keys";
     if (has_no_thread_left(leaving->actor->dispatcher))
         return "its dispatcher has no thread left, and with a budget of 1 no spare one stands in";
     return left_behind_refusal(leaving->actor);
@@ -111,6 +123,7 @@ static void replace_locked(struct leaving_behind *leaving, struct place *place)
     rebalance_left_locked(pool, place, leaving->by);
     backed_up_left_locked(pool, place);
     place->standing = PLACE_LEAVING;
+    place->ordered_due_ns = resize_leave_due_ns(pool, leaving->by);
     place->has_names = false;
     successor->seat = place->seat;
     atomic_store_explicit(&successor->renewal, RENEWAL_BEGUN, memory_order_relaxed);

@@ -305,8 +305,7 @@ static uint32_t signals_of(const struct pool *pool)
     }
 }
 
-/* Also when the whole pool closes: every leaving worker has this time-out. */
-static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
+uint64_t resize_leave_due_ns(const struct pool *pool, struct executor *executor)
 {
     if (pool->settings.remove.timeout_ms == 0)
         return 0;
@@ -315,7 +314,7 @@ static uint64_t leave_due_ns(struct pool *pool, struct executor *executor)
 
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor)
 {
-    uint64_t due_ns = leave_due_ns(pool, executor);
+    uint64_t due_ns = resize_leave_due_ns(pool, executor);
 
     for (struct list *node = leaving->next; node != leaving; node = node->next) {
         struct place *place = LIST_ENTRY(node, struct place, link);

@@ -40,6 +40,10 @@ uint32_t resize_recall_locked(struct pool *pool, uint32_t count, struct executor
 /* The number of places that stay. */
 uint32_t resize_count_locked(struct pool *pool);
 
+/* When a worker whose end is ordered now must have ended; 0 = no such time. Every leaving worker
+ * has this time-out, also when the whole pool closes. */
+uint64_t resize_leave_due_ns(const struct pool *pool, struct executor *executor);
+
 /* Called after members without these workers are published: closes the leaving workers and signals
  * them. */
 void resize_dismiss_locked(struct pool *pool, struct list *leaving, struct executor *executor);

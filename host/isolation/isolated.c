@@ -97,15 +97,12 @@ static void set_due(struct proxy *proxy, int callback)
 {
     const struct isolated_options *options = &proxy->isolated->options;
     struct clock clock = clock_monotonic();
-    uint64_t timeout_ms = options->timeout_ms, own_ms = 0;
+    uint64_t timeout_ms = options->timeout_ms, close_ms = options->close_timeout_ms;
 
-    if (callback == DIALOGUE_OPEN)
-        own_ms = options->open_timeout_ms;
-    else if (callback == DIALOGUE_CLOSE)
-        own_ms = options->close_timeout_ms;
-    if (own_ms && (!timeout_ms || own_ms < timeout_ms))
-        timeout_ms = own_ms;
-
+    if (callback == DIALOGUE_OPEN) /* it starts a process and loads a plugin */
+        timeout_ms = options->open_timeout_ms;
+    else if (callback == DIALOGUE_CLOSE && close_ms && (!timeout_ms || close_ms < timeout_ms))
+        timeout_ms = close_ms;
     proxy->channel.due_ns = timeout_ms ? clock_now_ns(&clock) + timeout_ms * NS_PER_MS : 0;
 }
 
@@ -117,12 +114,14 @@ static int converse(struct weir_self *self, struct proxy *proxy, int callback, i
     int status;
 
     set_due(proxy, callback);
+    proxy->has_spoken = false;
     status = channel_send(&proxy->channel, (uint32_t)callback, 0, &proxy->out);
     for (;;) {
         if (status == WEIR_OK)
             status = channel_receive(&proxy->channel, &frame);
         if (status != WEIR_OK)
             return status;
+        proxy->has_spoken = true;
         if (frame.kind == DIALOGUE_RETURN)
             break;
         status = proxy_serve(self, proxy, &callbacks, &frame);
@@ -157,15 +156,17 @@ static int start(struct proxy *proxy)
     error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, bells) == 0 ? 0 : errno;
     if (error == 0) {
         error = channel_begin(&proxy->channel, segment, true, bells[0]) == WEIR_OK ? 0 : ENOMEM;
-        if (error == 0)
+        if (error == 0) {
+            segment = NULL; /* the channel has it, and the bell */
             error = life_start(&proxy->life, bells[1], descriptor, proxy->isolated->options.image);
+        }
         (void)close(bells[1]);
-        if (error != 0 && proxy->channel.piece)
+        if (error != 0 && !segment)
             channel_finish(&proxy->channel);
         else if (error != 0)
             (void)close(bells[0]);
     }
-    if (error != 0 && !proxy->channel.piece)
+    if (segment)
         segment_unmap(segment);
     (void)close(descriptor);
     return error;
@@ -279,13 +280,13 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
     if (proxy->out.failed)
         return WEIR_POSTPONE;
     status = converse(self, proxy, DIALOGUE_HANDLE, &verdict);
-    if (status == WEIR_ETERMINATED && !segment_was_taken(&proxy->channel.end))
+    if (status == WEIR_ETERMINATED && !proxy->has_spoken && !segment_was_taken(&proxy->channel.end))
         return give_back(self, proxy, message, status);
     if (status != WEIR_OK) {
         bury(self, proxy, DIALOGUE_HANDLE, status);
         verdict = WEIR_FAIL;
     }
-    if (verdict == WEIR_KEEP)
+    if (verdict == WEIR_KEEP && proxy->in_hand.message)
         proxy->kept[proxy->kept_count++] = proxy->in_hand;
     proxy->in_hand = (struct proxy_message){ 0 };
     return verdict;
@@ -305,17 +306,23 @@ static void tick(struct weir_self *self, void *state, void *context)
 static void then(struct weir_self *self, void *state, void *context, const struct weir_reply *reply)
 {
     static const struct weir_message none = { .kind = WEIR_MESSAGE };
+    const struct weir_message *message = reply->message;
     struct proxy *proxy = state;
+    int status = reply->status;
 
     if (!proxy->runs)
         return;
+    if (message && message->size > DIALOGUE_PAYLOAD_MAX) {
+        message = NULL;
+        status = WEIR_EINVALID;
+    }
     parcel_clear(&proxy->out);
     parcel_number(&proxy->out, (uintptr_t)context);
     parcel_number(&proxy->out, reply->reference);
-    parcel_number(&proxy->out, (uint64_t)(int64_t)reply->status);
+    parcel_number(&proxy->out, (uint64_t)(int64_t)status);
     parcel_text(&proxy->out, reply->detail);
-    parcel_number(&proxy->out, reply->message != NULL);
-    (void)proxy_pack_message(proxy, reply->message ? reply->message : &none, &proxy->out);
+    parcel_number(&proxy->out, message != NULL);
+    (void)proxy_pack_message(proxy, message ? message : &none, &proxy->out);
     (void)tell(self, proxy, DIALOGUE_THEN);
 }
 
@@ -369,6 +376,7 @@ static void close_process(struct weir_self *self, void *state, int reason)
     char how[HOW_SIZE];
     int result, status = WEIR_OK;
 
+    proxy->kept_count = 0; /* the host has settled them */
     if (proxy->runs) {
         parcel_clear(&proxy->out);
         parcel_number(&proxy->out, (uint64_t)reason);

@@ -137,6 +137,7 @@ void life_end(struct life *life, char *how, size_t size)
 
     /* Before the process is reaped: until then the number of its group is not reused. */
     (void)kill(-life->process, SIGKILL);
+    (void)kill(life->process, SIGKILL); /* it may have left its group */
     do
         reaped = waitpid(life->process, &status, 0);
     while (reaped < 0 && errno == EINTR);

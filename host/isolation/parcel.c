@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define ROOM_MIN 256u
+/* More does not stay behind a large message. */
+#define ROOM_KEPT ((size_t)1 << 20)
 
 void parcel_finish(struct parcel *parcel)
 {
@@ -14,6 +16,8 @@ void parcel_finish(struct parcel *parcel)
 
 void parcel_clear(struct parcel *parcel)
 {
+    if (parcel->room > ROOM_KEPT)
+        parcel_finish(parcel);
     parcel->size = 0;
     parcel->failed = false;
 }

@@ -26,7 +26,7 @@ void proxy_finish(struct proxy *proxy)
     parcel_finish(&proxy->out);
     proxy->kept = NULL;
     proxy->tags = NULL;
-    proxy->kept_count = proxy->tag_count = 0;
+    proxy->kept_count = proxy->kept_room = proxy->tag_count = 0;
 }
 
 uint64_t proxy_pack_message(struct proxy *proxy, const struct weir_message *message,
@@ -75,14 +75,14 @@ static struct proxy_message *take_known(struct serving *serving)
 /* The worker has the message no more. */
 static void forget(struct proxy *proxy, struct proxy_message *known)
 {
-    size_t at = (size_t)(known - proxy->kept);
+    struct proxy_message *end = proxy->kept + proxy->kept_count;
 
     if (known == &proxy->in_hand) {
         known->message = NULL;
         return;
     }
+    memmove(known, known + 1, (size_t)(end - (known + 1)) * sizeof *known);
     proxy->kept_count--;
-    memmove(known, known + 1, (proxy->kept_count - at) * sizeof *known);
 }
 
 /* NULL: no name, too many, or memory is out. */

@@ -23,8 +23,9 @@ struct proxy {
     const struct isolated *isolated; /* changes with live options */
     struct channel channel;
     struct life life;
-    bool runs;      /* the process was started, and is not known to have ended */
-    uint64_t watch; /* of its end; 0 = none */
+    bool runs;       /* the process was started, and is not known to have ended */
+    bool has_spoken; /* the process, since it was given the present callback */
+    uint64_t watch;  /* of its end; 0 = none */
     uint64_t last_number;
     struct proxy_message in_hand; /* number 0 = none */
     struct proxy_message *kept;   /* owned */

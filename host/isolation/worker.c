@@ -75,35 +75,38 @@ static int open_plugin(struct worker *worker, const char *file, const char *name
     return status;
 }
 
-static int do_open(struct worker *worker, struct unparcel *from)
+/* Reads the frame of DIALOGUE_OPEN. */
+static int load(struct worker *worker, struct unparcel *from)
 {
     const char *file = unparcel_text(from), *name = unparcel_text(from);
-    char *state;
     int status;
 
     worker->pid = unparcel_number(from);
     worker->path = strdup(unparcel_text(from));
     worker->index = (uint32_t)unparcel_number(from);
     worker->pool = unparcel_number(from);
-    /* The plugin is loaded, and its calls use the same channel: copies. */
-    file = strdup(file);
-    name = strdup(name);
-    if (from->wrong || !file || !name || !worker->path)
+    if (from->wrong || !worker->path)
         return WEIR_ENOMEM;
-    {
-        size_t size = (size_t)(from->end - from->at);
-        char *rest = malloc(size + 1);
-        struct unparcel settings;
+    status = open_plugin(worker, file, name);
+    if (status == WEIR_OK)
+        worker->settings = settings_image_unpack(worker->behaviour, from);
+    return status;
+}
 
-        if (!rest)
-            return WEIR_ENOMEM;
-        memcpy(rest, from->at, size);
-        settings = unparcel_of(rest, size);
-        status = open_plugin(worker, file, name);
-        if (status == WEIR_OK)
-            worker->settings = settings_image_unpack(worker->behaviour, &settings);
-        free(rest);
-    }
+static int do_open(struct worker *worker, struct unparcel *from)
+{
+    size_t size = (size_t)(from->end - from->at);
+    char *bytes = malloc(size + 1), *state;
+    struct unparcel copy;
+    int status;
+
+    if (!bytes)
+        return WEIR_ENOMEM;
+    /* The calls of a plugin that is loaded use the same channel. */
+    memcpy(bytes, from->at, size);
+    copy = unparcel_of(bytes, size);
+    status = load(worker, &copy);
+    free(bytes);
     if (status != WEIR_OK)
         return status;
     state = worker->settings ? aligned_alloc(16, (worker->behaviour->state_size + 31) & ~15u)
@@ -124,6 +127,10 @@ static int do_handle(struct worker *worker, struct unparcel *from)
 
     if (!message)
         return WEIR_POSTPONE; /* memory is out */
+    if (!worker->behaviour->handle) {
+        worker_free_message(message);
+        return WEIR_REJECT;
+    }
     verdict = worker->behaviour->handle(&worker->self, worker->state, &message->public);
     if (verdict != WEIR_KEEP || message->is_left)
         worker_free_message(message);
@@ -227,8 +234,10 @@ int worker_run(void)
     struct channel_frame frame;
     int status = worker ? begin(worker) : WEIR_ENOMEM;
 
-    if (status != WEIR_OK)
+    if (status != WEIR_OK) {
+        free(worker);
         return WEIR_ENOTALLOWED;
+    }
     worker_fill_host(&worker->host);
     worker->self.host = &worker->host;
     do {

@@ -173,11 +173,10 @@ static void on_tick(struct weir_self *self, void *state, void *context)
     struct tour *tour = state;
 
     must(self, context == tour, "context of a timer");
-    if (++tour->ticks < 3)
+    if (++tour->ticks < 3 || !tour->replied)
         return;
     must(self, weir_cancel_timer(self, tour->timer) == WEIR_OK, "cancel of a timer");
     must(self, weir_settle(self, tour->kept, WEIR_DONE) == WEIR_OK, "settle");
-    must(self, tour->replied, "reply");
     say(self, "tour ended");
 }
 
@@ -264,6 +263,33 @@ static int answer_handle(struct weir_self *self, void *state, const struct weir_
     return weir_reply(self, message, reply) == WEIR_OK ? WEIR_DONE : WEIR_REJECT;
 }
 
+/* --- late ------------------------------------------------------------------------------------- */
+
+struct late {
+    const struct weir_message *kept;
+};
+
+static int late_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct late *late = state;
+
+    late->kept = message;
+    say(self, "kept");
+    return WEIR_KEEP;
+}
+
+static void late_close(struct weir_self *self, void *state, int reason)
+{
+    const struct late *late = state;
+    struct weir_message *reply = weir_message_new(self, late->kept->tag, 4);
+
+    (void)reason;
+    must(self, weir_time_left(self, late->kept) == 0, "time left of a message that has ended");
+    must(self, weir_reply(self, late->kept, reply) != WEIR_OK, "reply to a message that has ended");
+    weir_message_free(self, reply);
+    say(self, "closed");
+}
+
 static void ignore_outcome(struct weir_self *self, void *state, const struct weir_outcome *outcome)
 {
     (void)self;
@@ -289,6 +315,11 @@ static const struct weir_behaviour behaviours[] = {
       .state_size = sizeof(struct tour),
       .handle = tour_handle },
     { .name = "answer", .summary = "answers a question", .handle = answer_handle },
+    { .name = "late",
+      .summary = "keeps a message, and speaks of it in `close`",
+      .state_size = sizeof(struct late),
+      .handle = late_handle,
+      .close = late_close },
     { .name = "origin",
       .summary = "cannot be isolated",
       .handle = answer_handle,

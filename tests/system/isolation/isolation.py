@@ -10,6 +10,7 @@ Method: real hosts with a test plugin that does what the texts of its messages s
 """
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import time
 from pathlib import Path
 
 WEIR, PLUGINS, TEST_PLUGINS = map(os.path.abspath, sys.argv[1:4])
-DEADLINE = 20  # seconds that a condition may take
+DEADLINE = 120  # seconds that a condition may take
 LINES = 200
 POISON = {17: "SEGV", 51: "ABORT", 90: "EXIT", 91: "STACK", 160: "SEGV"}
 REASONS = {"SEGV": "killed by SIGSEGV", "ABORT": "killed by SIGABRT", "EXIT": "exit code 3",
@@ -82,16 +83,26 @@ class Host:
             FILE.format(plugins=PLUGINS, test_plugins=TEST_PLUGINS, folder=self.folder, rest=rest),
             encoding="utf-8")
 
-    def start(self, stdin=subprocess.DEVNULL):
+    def start(self, stdin=subprocess.DEVNULL, limit=None):
+        """LIMIT: descriptors of the host."""
+        def confine():
+            if limit:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
         with open(self.folder / "log", "wb") as log, open(self.folder / "said", "wb") as said:
             self.process = subprocess.Popen([WEIR, "run", self.folder / "weir.yaml"],
-                                            stdin=stdin, stdout=said, stderr=log)
+                                            preexec_fn=confine, stdin=stdin, stdout=said,
+                                            stderr=log)
         return self
 
     def ask(self, command, *arguments):
         return subprocess.run([WEIR, command, *arguments, "--control",
                                str(self.folder / "control")], capture_output=True, text=True,
                               check=False)
+
+    def done(self, pool):
+        answer = self.ask("status", pool, "-o", "json")
+        return json.loads(answer.stdout)["done"] if answer.returncode == 0 else 0
 
     def lines(self, event):
         found = []
@@ -245,7 +256,7 @@ def idle_kill():
         for number in range(3):
             worker = until(host.workers, "a process")[0]
             until(lambda: host.ask("send", "eaters", f"calm-{number}\n").returncode == 0, "a send")
-            until(lambda: len(host.out()) == number + 1, "a text")
+            until(lambda: host.done("eaters") == number + 1, "a text that is done")
             os.kill(worker, signal.SIGKILL)
             until(lambda: host.workers() not in ([], [worker]), "another process")
         ended = host.lines("process of a worker ended")
@@ -289,6 +300,36 @@ def tour():
         host.finish()
 
 
+def late():
+    """A message that the host has settled is not there for the process either."""
+    host = Host('sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, '
+                'to: late}}}}\npools: {{late: {{use: poison.late, size: 1, isolation: process, '
+                'remove: {{timeout: 100ms}}}}}}', ["one"])
+    try:
+        host.start()
+        until(lambda: host.said() == ["kept"], "the message")
+        host.process.terminate()
+        host.process.wait(DEADLINE)
+        must(host.said() == ["kept", "closed"], f"said {host.said()}")
+        must(host.process.returncode >= 0, f"the exit code {host.process.returncode}")
+    finally:
+        host.finish()
+
+
+def shortage():
+    """A process that cannot be started harms no other one."""
+    host = Host(EATING, texts({}), size=40, keys="isolation: process")
+    try:
+        host.start(limit=100)
+        host.process.wait(DEADLINE)
+        log = (host.folder / "log").read_text(encoding="utf-8")
+        must(host.process.returncode > 0 and "Too many open files" in log,
+             f"{host.process.returncode}: {log[-1000:]}")
+        until(lambda: not host.workers(), "the end of the processes")
+    finally:
+        host.finish()
+
+
 def refusals():
     """What cannot be isolated is refused, with the reason."""
     for keys, reason in (
@@ -309,12 +350,13 @@ def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
                         ("time-out", time_out), ("tour", tour), ("refusals", refusals),
+                        ("late", late), ("shortage", shortage),
                         ("idle kill", idle_kill), ("host killed", host_killed),
                         ("reloads", reloads)):
         try:
             scene()
             print(f"{name}: ok")
-        except Trouble as trouble:
+        except (Trouble, subprocess.TimeoutExpired) as trouble:
             failures += 1
             print(f"{name}: FAILED: {trouble}")
     return 1 if failures else 0
