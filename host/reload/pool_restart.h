@@ -19,7 +19,7 @@ struct pool_restart_result {
     uint32_t failed;                /* could not open; will be tried again */
     uint32_t opening;               /* still opening after `open_timeout` */
     char why[256 + SLOW_TURN_TEXT]; /* of WEIR_EUNKNOWN and WEIR_ENOTALLOWED: a sentence */
-    bool is_stuck;          /* one worker, which is busy: it is in a callback for long */
+    bool is_stuck;                  /* one worker, which is busy: it is in a callback for long */
     bool is_left;           /* one worker, which was in a callback for long: it was left behind */
     struct slow_turn stuck; /* with is_stuck or is_left: that callback */
 };

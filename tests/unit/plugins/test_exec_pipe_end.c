@@ -47,8 +47,8 @@ static void test_child_that_stops_is_replaced_within_the_worker(void)
         run_until(kit, is_ready);
         give(kit, "x");
         CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 2);
-        CU_ASSERT_FALSE(have_the_same_bytes(weir_kit_emitted(kit, 0, 0),
-                                            weir_kit_emitted(kit, 0, 1)));
+        CU_ASSERT_FALSE(
+            have_the_same_bytes(weir_kit_emitted(kit, 0, 0), weir_kit_emitted(kit, 0, 1)));
         CU_ASSERT_EQUAL(weir_kit_own_end(kit), -1);
         CU_ASSERT_EQUAL(weir_kit_log_count(kit), i == 0); /* it is killed */
         finish(kit);
