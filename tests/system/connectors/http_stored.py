@@ -242,7 +242,9 @@ def test_client_that_leaves_cancels_nothing():
 
 def test_reload_and_end_answer_what_was_accepted():
     with storing() as web:
-        waits = [Waiting(web, "/wait", b"a"), Waiting(web, "/done", b"b")]
+        waits = [Waiting(web, "/wait", b"a")]
+        until(lambda: web.lines("begun") == ["/wait"], "the worker")
+        waits.append(Waiting(web, "/done", b"b"))
         until(lambda: web.items()["asking"] == 2, "two requests")
         web.write(", retry_after: 3s")
         reload = threading.Thread(target=web.host.run, args=("reload",))
