@@ -355,6 +355,7 @@ static int leave_position(struct weir_self *self, const void *data, size_t size)
     return refuse(self, "weir_leave_position");
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): their types are those of the table. */
 static int event(struct weir_self *self, const char *name, uint64_t *out_event)
 {
     (void)name;
@@ -465,6 +466,7 @@ static int lease_request(struct weir_self *self, const struct weir_lease *lease,
     (void)out_reference;
     return refuse(self, "weir_lease_request");
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static int lease_return(struct weir_self *self, const struct weir_lease *lease, int how)
 {
