@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hub_parts.h"
+
+#define AGAIN_MS 100u      /* before a store that failed is tried again; doubles */
+#define AGAIN_DOUBLINGS 3u /* to 800 ms */
+#define ROOM_MS 250u       /* between two looks whether a disk has room */
+#define LOOK_MS 1000u      /* between two looks at the clock while retries wait */
+
+int64_t hub_wall_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void hub_wake_client(struct client *client)
+{
+    uint64_t one = 1;
+
+    (void)!write(client->descriptor, &one, sizeof one);
+}
+
+void hub_wake_locked(struct hub *hub)
+{
+    hub->is_woken = true;
+    (void)pthread_cond_signal(&hub->wake);
+}
+
+/* --- trouble ---------------------------------------------------------------------------------- */
+
+/* Each client hears of a change. Locked. */
+static void set_trouble(struct hub *hub, bool has_trouble)
+{
+    bool is_new = hub->has_trouble != has_trouble;
+
+    if (has_trouble)
+        (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", hub->store.error);
+    hub->has_trouble = has_trouble;
+    for (struct client *client = hub->clients; is_new && client; client = client->next)
+        hub_wake_client(client);
+}
+
+static void fail(struct hub *hub, bool is_in_doubt)
+{
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->failures++;
+    if (is_in_doubt && !hub->is_in_doubt) {
+        hub->is_in_doubt = true;
+        if (hub->store.doubt_after < 0)
+            hub->store.doubt_after = hub->store.last_id;
+    }
+    set_trouble(hub, true);
+    (void)pthread_mutex_unlock(&hub->lock);
+}
+
+/* --- a step ----------------------------------------------------------------------------------- */
+
+static bool recover(struct hub *hub)
+{
+    if (store_recover(&hub->store) != 0) {
+        fail(hub, true);
+        return false;
+    }
+    (void)pthread_mutex_lock(&hub->lock);
+    group_resolve_locked(hub);
+    (void)pthread_mutex_unlock(&hub->lock);
+    hub->is_in_doubt = false;
+    hub->next_due = store_next_due(&hub->store);
+    return true;
+}
+
+/* Locked: new queues are rare. */
+static bool attach_queues(struct hub *hub)
+{
+    for (struct hub_queue *queue = hub->queues; queue; queue = queue->next) {
+        if (queue->store)
+            continue;
+        queue->store = store_queue(&hub->store, queue->name);
+        if (!queue->store)
+            return false;
+        queue->shown = queue->store->committed;
+    }
+    return true;
+}
+
+/* True: something was written, and more may wait. */
+static bool write_group(struct hub *hub, bool *out_is_well)
+{
+    uint64_t free_bytes = place_free_bytes(&hub->store.place);
+    enum store_result result = STORE_OK;
+    struct group group = { .is_full = false };
+    bool makes_room, is_empty = true;
+
+    (void)pthread_mutex_lock(&hub->lock);
+    /* On a full disk what makes room goes alone, every other time. */
+    makes_room = hub->failures % 2 == 1 && hub->settled.first;
+    *out_is_well = attach_queues(hub);
+    if (*out_is_well) {
+        feed_forget_locked(hub);
+        group_collect_locked(hub, &group, makes_room ? 0 : free_bytes);
+        is_empty = group_is_empty(&group);
+    }
+    (void)pthread_mutex_unlock(&hub->lock);
+    if (!is_empty)
+        result = group_write(hub, &group);
+    *out_is_well = *out_is_well && result == STORE_OK;
+    if (!*out_is_well)
+        fail(hub, result == STORE_IN_DOUBT);
+    (void)pthread_mutex_lock(&hub->lock);
+    group_finish_locked(hub, &group, result);
+    if (*out_is_well && !makes_room) {
+        hub->failures = 0;
+        set_trouble(hub, false);
+    } else if (*out_is_well) {
+        hub->failures++;
+    }
+    (void)pthread_cond_broadcast(&hub->quiet);
+    (void)pthread_mutex_unlock(&hub->lock);
+    hub->is_tidy = hub->is_tidy && is_empty;
+    return !is_empty && *out_is_well;
+}
+
+/* True: more may wait. */
+static bool step(struct hub *hub)
+{
+    bool is_well, has_more;
+
+    if (hub->is_in_doubt && !recover(hub))
+        return false;
+    has_more = write_group(hub, &is_well);
+    if (is_well && feed_all(hub) != 0)
+        fail(hub, true);
+    return has_more;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static bool has_full_client(const struct hub *hub)
+{
+    for (const struct client *client = hub->clients; client; client = client->next)
+        if (client->is_full)
+            return true;
+    return false;
+}
+
+/* Milliseconds, at most, until something is to be done without a wake; UINT64_MAX: never. */
+static uint64_t wait_ms(const struct hub *hub)
+{
+    uint32_t doublings = hub->failures < AGAIN_DOUBLINGS ? hub->failures : AGAIN_DOUBLINGS;
+    int64_t due = hub->next_due == STORE_NEVER ? LOOK_MS : hub->next_due - hub_wall_ms();
+
+    if (hub->failures > 0)
+        return (uint64_t)AGAIN_MS << doublings;
+    if (has_full_client(hub))
+        return ROOM_MS;
+    if (hub->next_due == STORE_NEVER)
+        return hub->is_tidy ? UINT64_MAX : LOOK_MS;
+    return due < 1 ? 1 : due < (int64_t)LOOK_MS ? (uint64_t)due : LOOK_MS;
+}
+
+/* Locked. True: it was woken. */
+static bool wait_for_work(struct hub *hub)
+{
+    uint64_t wait = wait_ms(hub);
+    struct timespec until;
+    int status = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(wait == UINT64_MAX ? 0 : wait / 1000);
+    until.tv_nsec += (long)(wait % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    /* While the store fails, a wake changes nothing. */
+    while (status == 0 && !hub->is_ending && (!hub->is_woken || hub->failures > 0))
+        status = wait == UINT64_MAX ? pthread_cond_wait(&hub->wake, &hub->lock)
+                                    : pthread_cond_timedwait(&hub->wake, &hub->lock, &until);
+    return status == 0;
+}
+
+/* True: go on. */
+static bool wait(struct hub *hub, bool has_more)
+{
+    bool is_ending, is_woken = true;
+
+    (void)pthread_mutex_lock(&hub->lock);
+    if (!has_more)
+        is_woken = wait_for_work(hub);
+    hub->is_woken = false;
+    is_ending = hub->is_ending;
+    (void)pthread_mutex_unlock(&hub->lock);
+    if (!is_woken && hub->failures == 0 && !hub->is_tidy) {
+        store_tidy(&hub->store);
+        hub->is_tidy = true;
+    }
+    return !is_ending;
+}
+
+static void work(struct hub *hub)
+{
+    bool has_more = false;
+
+    hub->next_due = store_next_due(&hub->store);
+    hub->last_wall_ms = INT64_MAX; /* nobody knows how the clock was set meanwhile */
+    while (wait(hub, has_more))
+        has_more = step(hub);
+    while (step(hub))
+        ;
+    store_close(&hub->store, !hub->is_in_doubt);
+}
+
+static void *run(void *context)
+{
+    struct hub *hub = context;
+    int status = store_open(&hub->store, hub->path);
+
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->state = status == 0 ? HUB_OPEN : HUB_REFUSED;
+    hub->file = hub->store.place.file;
+    (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", hub->store.error);
+    (void)pthread_cond_broadcast(&hub->quiet);
+    (void)pthread_mutex_unlock(&hub->lock);
+    if (status == 0)
+        work(hub);
+    return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+struct hub_queue *hub_queue_locked(struct hub *hub, const char *name)
+{
+    struct hub_queue *queue = hub->queues;
+
+    while (queue && strcmp(queue->name, name) != 0)
+        queue = queue->next;
+    if (queue)
+        return queue;
+    queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return NULL;
+    (void)snprintf(queue->name, sizeof queue->name, "%s", name);
+    feed_rewind(queue);
+    queue->next = hub->queues;
+    hub->queues = queue;
+    return queue;
+}
+
+static void release(struct hub *hub)
+{
+    struct hub_queue *next;
+
+    for (struct hub_queue *queue = hub->queues; queue; queue = next) {
+        next = queue->next;
+        free(queue->in_hand);
+        free(queue);
+    }
+    piece_list_free(&hub->settled);
+    (void)pthread_cond_destroy(&hub->wake);
+    (void)pthread_cond_destroy(&hub->quiet);
+    (void)pthread_mutex_destroy(&hub->lock);
+    free((char *)(uintptr_t)hub->path);
+    free(hub);
+}
+
+/* Signals are for the threads of the host. */
+static int start(struct hub *hub)
+{
+    sigset_t all, before;
+    int status;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    status = pthread_create(&hub->thread, NULL, run, hub);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static struct hub *init(const char *path)
+{
+    struct hub *hub = calloc(1, sizeof *hub);
+    pthread_condattr_t attributes;
+    unsigned char run_id[8];
+
+    if (!hub)
+        return NULL;
+    (void)pthread_mutex_init(&hub->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&hub->wake, &attributes);
+    (void)pthread_cond_init(&hub->quiet, NULL);
+    (void)pthread_condattr_destroy(&attributes);
+    hub->path = strdup(path);
+    if (!hub->path || getrandom(run_id, sizeof run_id, 0) != (ssize_t)sizeof run_id) {
+        release(hub);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof run_id; i++)
+        (void)snprintf(hub->run + 2 * i, 3, "%02x", run_id[i]);
+    return hub;
+}
+
+struct hub *hub_create(const char *path, char reason[PLACE_REASON_SIZE])
+{
+    struct hub *hub = init(path);
+
+    (void)snprintf(reason, PLACE_REASON_SIZE, "memory is out");
+    if (!hub)
+        return NULL;
+    if (start(hub) != 0) {
+        release(hub);
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&hub->lock);
+    while (hub->state == HUB_OPENING)
+        (void)pthread_cond_wait(&hub->quiet, &hub->lock);
+    (void)pthread_mutex_unlock(&hub->lock);
+    if (hub->state == HUB_OPEN)
+        return hub;
+    (void)snprintf(reason, PLACE_REASON_SIZE, "%s", hub->trouble);
+    (void)pthread_join(hub->thread, NULL);
+    release(hub);
+    return NULL;
+}
+
+void hub_destroy(struct hub *hub)
+{
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->is_ending = true;
+    hub_wake_locked(hub);
+    (void)pthread_mutex_unlock(&hub->lock);
+    (void)pthread_join(hub->thread, NULL);
+    release(hub);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "own_locks.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+typedef int control_call(int descriptor, int command, ...);
+
+/* SQLite has one table of system calls for the process. Const after the first enter. */
+static control_call **original(void)
+{
+    static control_call *call;
+
+    return &call;
+}
+
+static bool *has_own_locks(void)
+{
+    static _Thread_local bool has;
+
+    return &has;
+}
+
+static int own_command(int command)
+{
+    switch (command) {
+    case F_SETLK:
+        return F_OFD_SETLK;
+    case F_SETLKW:
+        return F_OFD_SETLKW;
+    case F_GETLK:
+        return F_OFD_GETLK;
+    default:
+        return command;
+    }
+}
+
+/* An argument is a pointer or an int; both are passed on as a pointer is. */
+static int control(int descriptor, int command, ...)
+{
+    int own = own_command(command);
+    va_list arguments;
+    void *argument;
+
+    va_start(arguments, command);
+    argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (own == command || !*has_own_locks())
+        return (*original())(descriptor, command, argument);
+    ((struct flock *)argument)->l_pid = 0;
+    return fcntl(descriptor, own, argument);
+}
+
+static void install(void)
+{
+    sqlite3_vfs *vfs;
+
+    if (sqlite3_initialize() != SQLITE_OK)
+        return;
+    vfs = sqlite3_vfs_find("unix");
+    if (!vfs || vfs->iVersion < 3)
+        return;
+    *original() = (control_call *)vfs->xGetSystemCall(vfs, "fcntl");
+    if (*original())
+        (void)vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)control);
+}
+
+int own_locks_enter(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, install);
+    *has_own_locks() = *original() != NULL;
+    return *has_own_locks() ? 0 : -1;
+}

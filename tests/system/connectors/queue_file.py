@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Goal:   what a queue in a file has answered to is on the disk and comes out: after kill -9 at any
+        time, on a full disk, when the WAL is unlinked or the file is away, and through reloads. Two
+        hosts never share a file, and a file of somebody else stays as it is. Shows promises B80,
+        B81, B82, B83 and B84.
+Method: real hosts. Clients of http.server put numbers; 204 says that the worker is done, so the
+        list of these numbers is an oracle outside of the host. queue.take gives the numbers to a
+        file, which is compared with the list. Small disks are in memory. Every wait is for a
+        condition.
+
+    queue_file.py WEIR PLUGINS TREE
+"""
+import contextlib
+import hashlib
+import os
+import random
+import re
+import socket
+import sqlite3
+import sys
+import tempfile
+import threading
+
+import disks
+
+disks.enter()
+
+from control import PLUGINS, Host, check, run_tests, until  # noqa: E402
+
+PUT = """
+sources:
+  web: {use: http.server, args: {listen: "unix:WORK/http", pass: body}, to: in}
+TAKEpools:
+  in: {use: queue.put, size: 1, args: {file: PLACE/jobs, queue: t, min_free: 0MORE}}
+"""
+TAKE = "  work: {use: queue.take, args: {file: PLACE/jobs, queue: tTAKEN}, to: record}\n"
+RECORD = "  record: {use: file.append, args: {path: WORK/record}}\n"
+REFUSE = "  record: {use: relay.pass, args: {rejects_each: 2}, outputs: {out: good}}\n" \
+         "  good: {use: file.append, args: {path: WORK/record}}\n"
+
+
+class Fixture(Host):
+    def __init__(self, work, place="WORK", takes=True, pools=RECORD):
+        super().__init__(work)
+        self.place, self.takes, self.pools = place.replace("WORK", work), takes, pools
+        self.answered, self.number = [], 0
+        self.configure()
+
+    def configure(self, more="", taken=""):
+        text = PUT.replace("TAKE", TAKE if self.takes else "") + (self.pools if self.takes else "")
+        text = text.replace("PLACE", self.place).replace("WORK", self.work)
+        self.write(text.replace("MORE", more).replace("TAKEN", taken),
+                   more=f', dead_letters: {{file: "{self.work}/dead"}}')
+
+    def post(self, client, body):
+        """The status of the answer; None: the host is gone."""
+        client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" %
+                       (len(body), body))
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            piece = client.recv(4096)
+            if not piece:
+                return None
+            answer += piece
+        return int(answer.split()[1])
+
+    def put(self, count=1, size=0):
+        """Puts numbers, one after the other, until one has no answer of 204."""
+        try:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(os.path.join(self.work, "http"))
+                for _ in range(count):
+                    self.number += 1
+                    status = 503  # while workers are exchanged
+                    while status == 503:
+                        status = self.post(client, b"%08d" % self.number + b"." * size)
+                    if status != 204:
+                        return False
+                    self.answered.append(self.number)
+        except OSError:
+            return False
+        return True
+
+    def record(self):
+        try:
+            with open(os.path.join(self.work, "record"), "rb") as stream:
+                return [int(line[:8]) for line in stream.read().split(b"\n") if len(line) >= 8]
+        except FileNotFoundError:
+            return []
+
+    def has_all(self):
+        return set(self.answered) <= set(self.record())
+
+    def logged(self, text):
+        with open(self.log, encoding="utf-8") as stream:
+            return stream.read().count(text)
+
+    def ask(self, sql):
+        with contextlib.closing(sqlite3.connect(f"file:{self.place}/jobs?mode=ro",
+                                                uri=True)) as file:
+            return file.execute(sql).fetchall()
+
+
+@contextlib.contextmanager
+def fixture(**options):
+    with tempfile.TemporaryDirectory() as work:
+        host = Fixture(work, **options)
+        try:
+            yield host
+        finally:
+            host.stop(9)
+
+
+@contextlib.contextmanager
+def small_disk(size, **options):
+    with tempfile.TemporaryDirectory() as work:
+        disk = disks.Disk(os.path.join(work, "disk"), size)
+        host = Fixture(work, place="WORK/disk", **options)
+        try:
+            yield host, disk
+        finally:
+            host.stop(9)
+            disk.unmount()
+
+
+def firsts(numbers):
+    """Each number where it stands first."""
+    return list(dict.fromkeys(numbers))
+
+
+def check_order(host):
+    seen = [number for number in firsts(host.record()) if number in set(host.answered)]
+    check(seen == host.answered, "the order in which the numbers were put")
+
+
+def test_killed_at_any_time():
+    """promise B80: 30 hosts"""
+    seed = int(os.environ.get("WEIR_SEED", "0")) or random.randrange(1 << 30)
+    print(f"seed {seed}", flush=True)
+    chance = random.Random(seed)
+    with fixture() as host:
+        for _ in range(30):
+            host.start()
+            before = len(host.answered)
+            killer = threading.Timer(chance.uniform(0.01, 0.3), host.process.kill)
+            killer.start()
+            while host.put(100):
+                pass
+            host.process.wait()
+            check(host.has_all() or host.ask("SELECT 1 FROM piece"), "pieces in the file")
+            print(f"{len(host.answered) - before} answers", end=" ", flush=True)
+        print()
+        host.start()
+        until(lambda: not host.ask("SELECT 1 FROM piece"), "an empty file")
+        check(host.has_all(), "all that was answered")
+        check_order(host)
+        check(len(host.answered) > 100, f"too few answers: {len(host.answered)}")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_nothing_taken_is_removed_before_it_is_done():
+    """promise B81: the pool takes pieces and cannot write them."""
+    with tempfile.TemporaryDirectory() as work:
+        disk = disks.Disk(os.path.join(work, "disk"), "1m")
+        host = Fixture(work, pools=RECORD.replace("WORK/record", "WORK/disk/record"))
+        try:
+            disk.fill()
+            host.start()
+            check(host.put(50), "puts")
+            until(lambda: host.logged("file cannot be written"), "a worker that waits")
+            host.stop(9)
+            check(host.ask("SELECT count(*) FROM piece WHERE state=0")[0][0] >= 49, "all pieces")
+            disk.free()
+            host.start()
+            with_disk = os.path.join(work, "disk/record")
+            until(lambda: not host.ask("SELECT 1 FROM piece"), "an empty file")
+            check(len(set(open(with_disk, "rb").read().split())) >= 50, "all numbers")
+            check(host.stop() == 0, "the exit code")
+        finally:
+            host.stop(9)
+            disk.unmount()
+
+
+def test_full_disk():
+    """promise B82: 6 MiB"""
+    with small_disk("6m") as (host, disk):
+        host.start()
+        check(host.put(10, size=1000), "puts with room")
+        until(host.has_all, "the first numbers")
+        disk.fill()
+        os.truncate(disk.fill_path, os.path.getsize(disk.fill_path) // 4096 * 4096 - 16384)
+        putter = threading.Thread(target=host.put, args=(3000, 10000), daemon=True)
+        putter.start()
+        until(lambda: host.logged("nothing can be stored or taken"), "an error in the log")
+        answers = len(host.answered)
+        check(answers < 3000, "answers on a full disk")
+        disk.free()
+        putter.join()
+        until(host.has_all, "all numbers")
+        check(len(host.answered) == 3010, f"{len(host.answered)} answers")
+        check_order(host)
+        check(len(host.record()) == len(set(host.record())), "a number twice")
+        check(host.logged("pieces are stored and taken again") > 0, "the log has the end of it")
+        check(host.json("status", "in")["dead"] == 0, "a dead message")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_full_queue():
+    """promise B82"""
+    with small_disk("6m", takes=False) as (host, _disk):
+        host.configure(more=", bytes: 1MiB, piece_max: 1MiB")
+        host.start()
+        putter = threading.Thread(target=host.put, args=(1000, 10000), daemon=True)
+        putter.start()
+        until(lambda: host.json("inspect", "in#0")["items"]["store"] == "full", "a full queue")
+        check(host.ask("SELECT sum(length(payload)) <= 1048576 FROM piece") == [(1,)], "bytes")
+        host.configure(more=", bytes: 1MiB, piece_max: 1MiB, limit: 1")
+        check(host.run("reload").returncode == 0, "a reload")
+        host.takes = True
+        host.configure(more=", limit: 5")
+        check(host.run("reload").returncode == 0, "a reload with a take")
+        until(lambda: len(host.answered) == 1000, "all answers")
+        until(host.has_all, "all numbers")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_lost_files():
+    """promise B82: the WAL is unlinked, and the file is away for a while."""
+    with fixture() as host:
+        host.start()
+        check(host.put(10), "puts")
+        os.unlink(f"{host.work}/jobs-wal")
+        check(host.put(10), "puts after the WAL was unlinked")
+        until(host.has_all, "all numbers")
+        os.rename(f"{host.work}/jobs", f"{host.work}/away")
+        putter = threading.Thread(target=host.put, daemon=True)
+        putter.start()
+        until(lambda: host.logged("the file was removed or replaced"), "an error in the log")
+        check(len(host.answered) == 20, "an answer without the file")
+        os.rename(f"{host.work}/away", f"{host.work}/jobs")
+        putter.join()
+        until(host.has_all, "all numbers")
+        until(lambda: not host.ask("SELECT 1 FROM piece"), "an empty file")
+        check(host.record() == host.answered, "each number once, in order")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_two_hosts():
+    """promise B83"""
+    with fixture() as host, fixture() as other:
+        host.start()
+        other.place = host.place
+        other.configure()
+        other.start()
+        check(other.process.wait() != 0, "a second host starts")
+        check(other.logged(f"process {host.process.pid} has it"), "the PID of the first host")
+        check(host.put(), "the first host works on")
+        until(host.has_all, "its number")
+
+
+def make_foreign(path, statements):
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        file.executescript(statements)
+
+
+FOREIGN = {
+    "it is no file of SQLite": lambda path: open(path, "wb").write(b"text" * 100),
+    "it is a file of another program": lambda path: make_foreign(path, "CREATE TABLE t(x);"),
+    "of a newer version": lambda path: make_foreign(
+        path, "PRAGMA application_id=0x57656972; PRAGMA user_version=2; CREATE TABLE t(x);"),
+    "it is a symbolic link": lambda path: os.symlink("/nowhere", path),
+    "it is no plain file": os.mkfifo,
+    "it has more than one name": lambda path: (open(path, "wb").close(),
+                                               os.link(path, path + ".too")),
+}
+
+
+def digest(path):
+    if not os.path.isfile(path):
+        return os.lstat(path).st_mode
+    with open(path, "rb") as stream:
+        return hashlib.sha256(stream.read()).hexdigest()
+
+
+def check_refused(host, path, reason):
+    before = digest(path)
+    host.start()
+    check(host.process.wait() != 0 and host.logged(reason), f"refused: {reason}")
+    check(digest(path) == before, f"unchanged: {reason}")
+    wal = path + "-wal"
+    check(not os.path.exists(wal) or not os.path.getsize(wal), f"a WAL: {reason}")
+
+
+def test_foreign_files():
+    """promise B83"""
+    for reason, make in FOREIGN.items():
+        with fixture() as host:
+            make(f"{host.work}/jobs")
+            check_refused(host, f"{host.work}/jobs", reason)
+    with fixture(takes=False) as host:
+        host.start()
+        check(host.put(200), "puts")
+        check(host.stop() == 0, "the exit code")
+        check(os.stat(f"{host.work}/jobs").st_mode & 0o777 == 0o600, "the mode")
+        with open(f"{host.work}/jobs", "r+b") as stream:
+            for page in range(1, os.path.getsize(f"{host.work}/jobs") // 4096):
+                stream.seek(page * 4096)
+                stream.write(b"\xff" * 64)
+        check_refused(host, f"{host.work}/jobs", "it is damaged")
+
+
+def test_dead_pieces():
+    """promise B84"""
+    with fixture(pools=REFUSE) as host:
+        host.start()
+        check(host.put(60), "puts")
+        until(lambda: not host.ask("SELECT 1 FROM piece WHERE state<>2"), "settled pieces")
+        dead = host.ask("SELECT CAST(payload AS TEXT), reason, detail, attempt, name FROM piece")
+        check({int(row[0]) for row in dead} == set(host.answered) - set(host.record()) and dead,
+              "a number is either dead or recorded")
+        check({row[1:4] for row in dead} == {("rejected", "by its key", 1)}, f"{dead[:1]}")
+        host.stop()
+        with open(f"{host.work}/dead", encoding="utf-8") as stream:
+            letters = stream.read()
+        check(all(f"piece {row[4]} of queue t in" in letters for row in dead), "the labels")
+
+
+def test_reloads_under_load():
+    """promise B80: live options, and those for which workers are opened again"""
+    with fixture() as host:
+        host.start()
+        putter = threading.Thread(target=host.put, args=(3000,), daemon=True)
+        putter.start()
+        for turn in range(12):
+            options = (", limit: %d" % (100 + turn), ", window: %d" % (1 + turn),
+                       ", sync: %s" % ("normal" if turn % 2 else "full"))[turn % 3]
+            host.configure(more=options, taken=", window: %d" % (10 + turn // 2))
+            answer = host.run("reload")
+            check(answer.returncode == 0, f"reload: {answer.stdout} {answer.stderr}")
+        putter.join()
+        until(host.has_all, "all numbers")
+        check(len(host.answered) == 3000, f"{len(host.answered)} answers")
+        check(host.record() == host.answered, "each number once, in order")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_options_that_are_missing_are_refused():
+    """As `weir check` says."""
+    with fixture() as host:
+        for option in ("id: run", "unique: 1s", "after: 1s", "priority: 1", "aging: 1s"):
+            host.configure(more=f", {option}")
+            answer = host.run("check", host.file)
+            check(answer.returncode != 0 and re.search(option.split(":", maxsplit=1)[0],
+                                                       answer.stderr + answer.stdout),
+                  f"{option}: {answer}")
+
+
+if __name__ == "__main__":
+    os.environ["WEIR_PLUGIN_PATH"] = os.path.join(PLUGINS, "../tests/plugins")  # of relay
+    sys.exit(run_tests(globals()))
