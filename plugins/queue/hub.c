@@ -14,6 +14,10 @@
 #define ROOM_MS 250u       /* between two looks whether a disk has room */
 #define LOOK_MS 1000u      /* between two looks at the clock while retries wait */
 
+/* A disk on which a piece is not even tried is trouble as one that fails: people are to know. A
+ * queue that is full is none. */
+static const char no_room[] = "the file system has no room above `min_free`";
+
 int64_t hub_wall_ms(void)
 {
     struct timespec now;
@@ -37,16 +41,25 @@ void hub_wake_locked(struct hub *hub)
 
 /* --- trouble ---------------------------------------------------------------------------------- */
 
-/* Each client hears of a change. Locked. */
-static void set_trouble(struct hub *hub, bool has_trouble)
+/* Each client hears of a change. NULL: there is none. Locked. */
+static void set_trouble(struct hub *hub, const char *trouble)
 {
-    bool is_new = hub->has_trouble != has_trouble;
+    bool is_new = hub->has_trouble != (trouble != NULL);
 
-    if (has_trouble)
-        (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", hub->store.error);
-    hub->has_trouble = has_trouble;
+    if (trouble)
+        (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", trouble);
+    hub->has_trouble = trouble != NULL;
     for (struct client *client = hub->clients; is_new && client; client = client->next)
         hub_wake_client(client);
+}
+
+/* Locked. */
+static bool has_client_that(const struct hub *hub, enum lack lack)
+{
+    for (const struct client *client = hub->clients; client; client = client->next)
+        if (client->lack == lack)
+            return true;
+    return false;
 }
 
 static void fail(struct hub *hub, bool is_in_doubt)
@@ -58,7 +71,7 @@ static void fail(struct hub *hub, bool is_in_doubt)
         if (hub->store.doubt_after < 0)
             hub->store.doubt_after = hub->store.last_id;
     }
-    set_trouble(hub, true);
+    set_trouble(hub, hub->store.error);
     (void)pthread_mutex_unlock(&hub->lock);
 }
 
@@ -119,7 +132,7 @@ static bool write_group(struct hub *hub, bool *out_is_well)
     group_finish_locked(hub, &group, result);
     if (*out_is_well && !makes_room) {
         hub->failures = 0;
-        set_trouble(hub, false);
+        set_trouble(hub, has_client_that(hub, LACKS_DISK) ? no_room : NULL);
     } else if (*out_is_well) {
         hub->failures++;
     }
@@ -144,14 +157,6 @@ static bool step(struct hub *hub)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static bool has_full_client(const struct hub *hub)
-{
-    for (const struct client *client = hub->clients; client; client = client->next)
-        if (client->is_full)
-            return true;
-    return false;
-}
-
 /* Milliseconds, at most, until something is to be done without a wake; UINT64_MAX: never. */
 static uint64_t wait_ms(const struct hub *hub)
 {
@@ -160,7 +165,7 @@ static uint64_t wait_ms(const struct hub *hub)
 
     if (hub->failures > 0)
         return (uint64_t)AGAIN_MS << doublings;
-    if (has_full_client(hub))
+    if (has_client_that(hub, LACKS_QUEUE) || has_client_that(hub, LACKS_DISK))
         return ROOM_MS;
     if (hub->next_due == STORE_NEVER)
         return hub->is_tidy ? UINT64_MAX : LOOK_MS;

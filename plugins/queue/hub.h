@@ -20,7 +20,7 @@
 struct client_figures {
     uint64_t pieces, bytes; /* of the queue */
     uint32_t waiting;       /* given and not stored; of a take: read and not emitted */
-    bool has_trouble;       /* nothing can be stored or taken */
+    bool has_trouble;       /* the store fails, or the disk has no room for a piece */
     bool is_full;           /* the queue, or the disk down to `min_free` */
     char trouble[PLACE_REASON_SIZE];
 };

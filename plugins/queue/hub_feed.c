@@ -119,6 +119,7 @@ static void give_locked(struct hub *hub, struct hub_queue *queue, struct client 
         queue->in_hand[queue->in_hand_count++] = (struct in_hand){ piece->id, false };
         if (is_mismatch(piece)) {
             piece_list_append(&hub->settled, piece);
+            hub->is_woken = true; /* this thread has collected before it read */
             continue;
         }
         taker->out++;
@@ -136,8 +137,12 @@ static int feed(struct hub *hub, struct hub_queue *queue)
     uint32_t room = room_of(queue, &bytes);
     int status;
 
-    if (room == 0 || !reserve(queue, room))
+    if (room == 0)
         return 0;
+    if (!reserve(queue, room)) {
+        (void)snprintf(hub->store.error, sizeof hub->store.error, "memory is out");
+        return -1;
+    }
     queue->is_read_out = true; /* until a commit adds pieces */
     (void)pthread_mutex_unlock(&hub->lock);
     status = store_read(&hub->store, queue->store, &queue->cursor, room, bytes, is_in_hand, queue,

@@ -5,16 +5,18 @@
 
 /* --- collecting ------------------------------------------------------------------------------- */
 
-/* The queue and the disk have room for one more piece of this client. */
-static bool has_room(struct client *client, const struct piece *piece, uint64_t free_bytes)
+/* The room that one more piece of this client has not. */
+static enum lack lack_of(const struct client *client, const struct piece *piece,
+                         uint64_t free_bytes)
 {
     const struct queue_settings *settings = &client->settings;
     const struct hub_queue *queue = client->queue;
     uint64_t pieces = queue->store->committed.pieces + queue->planned_pieces;
     uint64_t bytes = queue->store->committed.bytes + queue->planned_bytes;
 
-    return pieces < settings->limit && bytes + piece->size <= settings->bytes &&
-           free_bytes >= settings->min_free + piece->size;
+    if (pieces >= settings->limit || bytes + piece->size > settings->bytes)
+        return LACKS_QUEUE;
+    return free_bytes < settings->min_free + piece->size ? LACKS_DISK : LACKS_NOTHING;
 }
 
 static bool is_filled(const struct group *group)
@@ -25,12 +27,13 @@ static bool is_filled(const struct group *group)
 
 static void collect_puts(struct client *client, struct group *group, uint64_t free_bytes)
 {
-    client->is_full = false;
+    if (!client->waiting.first)
+        client->lack = LACKS_NOTHING;
     while (client->waiting.first && !is_filled(group)) {
         struct piece *piece = client->waiting.first;
 
-        client->is_full = !has_room(client, piece, free_bytes);
-        if (client->is_full)
+        client->lack = lack_of(client, piece, free_bytes);
+        if (client->lack != LACKS_NOTHING)
             return;
         (void)piece_list_take(&client->waiting);
         client->queue->planned_pieces++;

@@ -36,6 +36,12 @@ struct hub_queue {
     bool is_read_out;           /* nothing is ready behind the cursor */
 };
 
+enum lack {
+    LACKS_NOTHING,
+    LACKS_QUEUE, /* `limit` or `bytes` */
+    LACKS_DISK,  /* `min_free` */
+};
+
 struct client {
     struct client *next; /* (lock) */
     struct hub *hub;     /* const */
@@ -43,7 +49,7 @@ struct client {
     int descriptor;                 /* const: an eventfd */
     bool is_take;                   /* const */
     bool is_stopped;                /* (lock) gets no piece */
-    bool is_full;                   /* (lock) its first piece has no room */
+    enum lack lack;                 /* (lock) of room for its first piece */
     struct queue_settings settings; /* (lock) without texts */
     struct piece_list waiting;      /* (lock) given */
     struct piece_list ready;        /* (lock) stored, or taken, for the actor */

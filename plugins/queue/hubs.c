@@ -276,7 +276,7 @@ void client_get_figures(struct client *client, struct client_figures *out)
     out->bytes = client->queue->shown.bytes;
     out->waiting = client->is_take ? client->ready.count : client->waiting.count + client->busy;
     out->has_trouble = hub->has_trouble;
-    out->is_full = client->is_full;
+    out->is_full = client->lack != LACKS_NOTHING;
     (void)snprintf(out->trouble, sizeof out->trouble, "%s", hub->trouble);
     (void)pthread_mutex_unlock(&hub->lock);
 }

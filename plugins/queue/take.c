@@ -46,10 +46,10 @@ static void log_trouble(struct weir_self *self, struct take *state,
     bool is_first = client_is_first(state->client);
 
     if (is_first && figures->has_trouble && !state->had_trouble)
-        weir_log(self, WEIR_LOG_ERROR, "nothing can be stored or taken; trying again",
+        weir_log(self, WEIR_LOG_ERROR, "pieces cannot be stored; trying again",
                  weir_str("file", state->settings->file), weir_str("reason", figures->trouble));
     if (is_first && !figures->has_trouble && state->had_trouble)
-        weir_log(self, WEIR_LOG_INFO, "pieces are stored and taken again",
+        weir_log(self, WEIR_LOG_INFO, "pieces are stored again",
                  weir_str("file", state->settings->file));
     state->had_trouble = figures->has_trouble;
 }

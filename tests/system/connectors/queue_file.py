@@ -32,7 +32,7 @@ PUT = """
 sources:
   web: {use: http.server, args: {listen: "unix:WORK/http", pass: body}, to: in}
 TAKEpools:
-  in: {use: queue.put, size: 1, args: {file: PLACE/jobs, queue: t, min_free: 0MORE}}
+  in: {use: queue.put, size: 1, args: {file: PLACE/jobs, queue: t, min_free: FREEMORE}}
 """
 TAKE = "  work: {use: queue.take, args: {file: PLACE/jobs, queue: tTAKEN}, to: record}\n"
 RECORD = "  record: {use: file.append, args: {path: WORK/record}}\n"
@@ -47,10 +47,10 @@ class Fixture(Host):
         self.answered, self.number = [], 0
         self.configure()
 
-    def configure(self, more="", taken=""):
+    def configure(self, more="", taken="", free="0"):
         text = PUT.replace("TAKE", TAKE if self.takes else "") + (self.pools if self.takes else "")
         text = text.replace("PLACE", self.place).replace("WORK", self.work)
-        self.write(text.replace("MORE", more).replace("TAKEN", taken),
+        self.write(text.replace("MORE", more).replace("FREE", free).replace("TAKEN", taken),
                    more=f', dead_letters: {{file: "{self.work}/dead"}}')
 
     def post(self, client, body):
@@ -192,7 +192,7 @@ def test_full_disk():
         os.truncate(disk.fill_path, os.path.getsize(disk.fill_path) // 4096 * 4096 - 16384)
         putter = threading.Thread(target=host.put, args=(3000, 10000), daemon=True)
         putter.start()
-        until(lambda: host.logged("nothing can be stored or taken"), "an error in the log")
+        until(lambda: host.logged("pieces cannot be stored"), "an error in the log")
         answers = len(host.answered)
         check(answers < 3000, "answers on a full disk")
         disk.free()
@@ -201,8 +201,28 @@ def test_full_disk():
         check(len(host.answered) == 3010, f"{len(host.answered)} answers")
         check_order(host)
         check(len(host.record()) == len(set(host.record())), "a number twice")
-        check(host.logged("pieces are stored and taken again") > 0, "the log has the end of it")
+        check(host.logged("pieces are stored again") > 0, "the log has the end of it")
         check(host.json("status", "in")["dead"] == 0, "a dead message")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_disk_down_to_min_free():
+    """promise B82: nothing is tried, so no write fails, and the log says it all the same."""
+    with fixture() as host:
+        host.configure(free="1024TiB")
+        host.start()
+        putter = threading.Thread(target=host.put, args=(20,), daemon=True)
+        putter.start()
+        until(lambda: host.logged("pieces cannot be stored"), "an error in the log")
+        until(lambda: host.logged("no room above `min_free`"), "its reason")
+        check(host.json("inspect", "in#0")["items"]["store"] == "trouble", "the item")
+        check(not host.answered, "answers")
+        host.configure()
+        check(host.run("reload").returncode == 0, "a reload")
+        putter.join()
+        until(host.has_all, "all numbers")
+        until(lambda: host.logged("pieces are stored again"), "the log has the end of it")
+        check(host.record() == list(range(1, 21)), "each number once, in order")
         check(host.stop() == 0, "the exit code")
 
 

@@ -580,6 +580,7 @@ def run_tests(names):
     for name, test in sorted(names.items()):
         if name.startswith("test_"):
             before = time.monotonic()
+            print(f"{name} begins", flush=True)  # which one hangs
             test()
             print(f"{name}: {time.monotonic() - before:.2f} s", flush=True)
     sys.exit(report_failures())
