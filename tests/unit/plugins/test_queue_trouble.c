@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Goal:   retries wait as long as they are to, also when the clock is set, and keep their place in
+ *         the order; a sync that fails settles nothing, loses nothing and stores nothing twice;
+ *         closing another descriptor of the file, and another program that reads it, take no lock
+ *         away. Shows promises B85, B86 and B87.
+ * Method: both behaviours in the test kit, with the real thread and the real file. The program has
+ *         a clock_gettime that the test steps, and a disk whose syncs fail when the test says so.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/suite.h"
+#include "queue_fixture.h"
+
+#define HOUR_S 3600
+#define LATER "SELECT attempt, delay FROM piece WHERE state=1"
+#define NAMES "SELECT count(*), count(DISTINCT name) FROM piece"
+
+/* --- retries ---------------------------------------------------------------------------------- */
+
+static void put_and_take(struct fixture *f, const char *more)
+{
+    fixture_init(f);
+    fixture_open_put(f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(f, "first"), WEIR_KEEP);
+    fixture_wait_stored(f, 1);
+    fixture_open_take(f, more);
+    fixture_expect_taken(f, 0, "first");
+}
+
+static void retry(struct fixture *f, size_t index, uint64_t delay_ms)
+{
+    struct weir_outcome outcome = { .result = WEIR_OUTCOME_RETRY, .delay_ms = delay_ms };
+
+    fixture_tell(f, index, &outcome);
+}
+
+static void test_backoff_doubles_up_to_its_limit(void)
+{
+    struct fixture f;
+
+    put_and_take(&f, "backoff: 1h\nbackoff_max: 3h");
+    retry(&f, 0, 0);
+    fixture_wait_answer(&f, LATER, "2 3600000");
+    fixture_step_clock(HOUR_S + 1);
+    fixture_expect_taken(&f, 1, "first");
+    CU_ASSERT_EQUAL(weir_kit_emitted(f.take, 0, 1)->attempt, 2);
+    retry(&f, 1, 0);
+    fixture_wait_answer(&f, LATER, "3 7200000");
+    fixture_step_clock(2 * HOUR_S + 1);
+    fixture_expect_taken(&f, 2, "first");
+    retry(&f, 2, 0);
+    fixture_wait_answer(&f, LATER, "4 10800000");
+    fixture_finish(&f);
+}
+
+static void test_delay_of_the_worker_counts_instead_of_the_backoff(void)
+{
+    struct fixture f;
+    int64_t before, took;
+
+    put_and_take(&f, "backoff: 1h\nbackoff_max: 3h");
+    before = fixture_now_ms();
+    retry(&f, 0, 300);
+    fixture_expect_taken(&f, 1, "first");
+    took = fixture_now_ms() - before;
+    CU_ASSERT_TRUE(took >= 300);
+    retry(&f, 1, 7 * 86400000ULL);
+    fixture_wait_answer(&f, LATER, "3 604800000");
+    fixture_finish(&f);
+}
+
+static void test_retry_waits_over_a_restart_and_keeps_its_rank(void)
+{
+    struct fixture f;
+
+    put_and_take(&f, "backoff: 1h");
+    retry(&f, 0, 0);
+    CU_ASSERT_EQUAL(fixture_put(&f, "second"), WEIR_KEEP);
+    fixture_wait_stored(&f, 2);
+    fixture_expect_taken(&f, 1, "second"); /* while the first one waits */
+    fixture_wait_answer(&f, LATER, "2 3600000");
+    fixture_close_put(&f);
+    fixture_close_take(&f);
+    fixture_step_clock(HOUR_S + 1);
+    fixture_open_take(&f, "window: 1");
+    while (!weir_kit_emitted(f.take, 0, 0))
+        fixture_turn(&f);
+    /* The hub may read before it looks at the clock. */
+    if (memcmp(weir_kit_emitted(f.take, 0, 0)->data, "first", 5) != 0) {
+        fixture_tell_done(&f, 0);
+        (void)fixture_wait_taken(&f, 2);
+    }
+    CU_ASSERT_STRING_EQUAL(
+        fixture_ask(&f, "SELECT CAST(payload AS TEXT) FROM piece ORDER BY rank, id LIMIT 1"),
+        "first");
+    fixture_finish(&f);
+}
+
+static void test_clock_set_back_adds_no_more_than_the_delay(void)
+{
+    struct fixture f;
+    char sql[128];
+
+    put_and_take(&f, "backoff: 1h");
+    retry(&f, 0, 0);
+    fixture_wait_answer(&f, LATER, "2 3600000");
+    fixture_step_clock(-10 * HOUR_S);
+    CU_ASSERT_EQUAL(fixture_put(&f, "second"), WEIR_KEEP);
+    fixture_wait_stored(&f, 2);
+    (void)snprintf(sql, sizeof sql, "SELECT due - delay <= %lld FROM piece WHERE state=1",
+                   (long long)fixture_now_ms());
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, sql), "1");
+    fixture_finish(&f);
+}
+
+static void test_clock_set_back_changes_no_order(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(&f, "first"), WEIR_KEEP);
+    fixture_wait_stored(&f, 1);
+    fixture_close_put(&f);
+    fixture_step_clock(-10 * HOUR_S);
+    fixture_open_put(&f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(&f, "second"), WEIR_KEEP);
+    fixture_wait_stored(&f, 1);
+    fixture_open_take(&f, "");
+    fixture_expect_taken(&f, 0, "first");
+    fixture_expect_taken(&f, 1, "second");
+    fixture_finish(&f);
+}
+
+/* --- syncs that fail -------------------------------------------------------------------------- */
+
+#define PUTS 4u
+
+static void expect_on_disk(struct fixture *f, uint32_t count)
+{
+    char answer[32];
+
+    (void)snprintf(answer, sizeof answer, "%u %u", count, count);
+    CU_ASSERT_STRING_EQUAL(fixture_ask_disk(f, NAMES), answer);
+}
+
+/* Puts, takes and removes while `count` syncs from the nth on fail. Returns how many failed. */
+static uint32_t work_with_failures(uint32_t nth, uint32_t count)
+{
+    uint32_t failed;
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    lost_writes_fail(nth, count);
+    for (uint32_t i = 0; i < PUTS; i++) {
+        CU_ASSERT_EQUAL(fixture_put(&f, i % 2 ? "odd" : "even"), WEIR_KEEP);
+        fixture_wait_stored(&f, i + 1);
+        expect_on_disk(&f, i + 1);
+    }
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "4 4");
+    fixture_open_take(&f, "");
+    for (uint32_t i = 0; i < PUTS; i++) {
+        fixture_expect_taken(&f, i, i % 2 ? "odd" : "even");
+        fixture_tell_done(&f, i);
+    }
+    fixture_wait_answer(&f, NAMES, "0 0");
+    CU_ASSERT_PTR_NULL(weir_kit_emitted(f.take, 0, PUTS));
+    failed = lost_writes_failed();
+    fixture_finish(&f);
+    return failed;
+}
+
+static void test_each_sync_that_fails_loses_nothing(void)
+{
+    uint32_t nth = 1;
+
+    while (work_with_failures(nth, 1) > 0)
+        nth++;
+    CU_ASSERT_TRUE(nth > PUTS); /* at least one for each piece */
+}
+
+static void test_syncs_that_fail_in_a_row_lose_nothing(void)
+{
+    CU_ASSERT_EQUAL(work_with_failures(1, 3), 3);
+    CU_ASSERT_EQUAL(work_with_failures(2, 4), 4);
+}
+
+static void test_nothing_is_done_while_syncs_fail(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    lost_writes_fail(1, UINT32_MAX);
+    CU_ASSERT_EQUAL(fixture_put(&f, "first"), WEIR_KEEP);
+    while (lost_writes_failed() < 3)
+        fixture_turn(&f);
+    while (!weir_kit_has_logged(f.put, WEIR_LOG_ERROR, "pieces cannot be stored"))
+        fixture_turn(&f);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(f.put, WEIR_DONE), 0);
+    CU_ASSERT_EQUAL(weir_kit_kept_count(f.put), 1);
+    lost_writes_fail(0, 0);
+    fixture_wait_stored(&f, 1);
+    while (!weir_kit_has_logged(f.put, WEIR_LOG_INFO, "pieces are stored again"))
+        fixture_turn(&f);
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "1 1");
+    fixture_finish(&f);
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+static struct stat about_log(struct fixture *f)
+{
+    char path[600];
+    struct stat about = { .st_ino = 0 };
+
+    (void)snprintf(path, sizeof path, "%s-wal", f->path);
+    CU_ASSERT_EQUAL(stat(path, &about), 0);
+    return about;
+}
+
+static void close_another(const char *path, const char *suffix)
+{
+    char name[600];
+    int descriptor;
+
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    descriptor = open(name, O_RDWR | O_CLOEXEC);
+    CU_ASSERT_TRUE(descriptor >= 0);
+    CU_ASSERT_EQUAL(close(descriptor), 0);
+}
+
+/* With locks of the process, the other program would be the last one that closes the file: it would
+ * remove the WAL, and with it what is committed later. */
+static void test_locks_stay_when_another_descriptor_is_closed(void)
+{
+    struct fixture f;
+    struct stat before, after;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(&f, "first"), WEIR_KEEP);
+    fixture_wait_stored(&f, 1);
+    before = about_log(&f);
+    close_another(f.path, "");
+    close_another(f.path, "-shm");
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "1 1");
+    after = about_log(&f);
+    CU_ASSERT_EQUAL(after.st_ino, before.st_ino);
+    CU_ASSERT_TRUE(after.st_size >= before.st_size);
+    CU_ASSERT_EQUAL(fixture_put(&f, "second"), WEIR_KEEP);
+    fixture_wait_stored(&f, 2);
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "2 2");
+    CU_ASSERT_FALSE(weir_kit_has_logged(f.put, WEIR_LOG_ERROR, "pieces cannot be stored"));
+    fixture_finish(&f);
+}
+
+int main(int argc, char **argv)
+{
+    CU_TestInfo tests[] = {
+        { "backoff doubles up to its limit", test_backoff_doubles_up_to_its_limit },
+        { "delay of the worker counts instead of the backoff",
+          test_delay_of_the_worker_counts_instead_of_the_backoff },
+        { "retry waits over a restart and keeps its rank",
+          test_retry_waits_over_a_restart_and_keeps_its_rank },
+        { "clock set back adds no more than the delay",
+          test_clock_set_back_adds_no_more_than_the_delay },
+        { "clock set back changes no order", test_clock_set_back_changes_no_order },
+        { "each sync that fails loses nothing", test_each_sync_that_fails_loses_nothing },
+        { "syncs that fail in a row lose nothing", test_syncs_that_fail_in_a_row_lose_nothing },
+        { "nothing is done while syncs fail", test_nothing_is_done_while_syncs_fail },
+        { "locks stay when another descriptor is closed",
+          test_locks_stay_when_another_descriptor_is_closed },
+        CU_TEST_INFO_NULL,
+    };
+
+    return fixture_is_asked(argc, argv) ? 0 : suite_run("queue trouble", tests);
+}
