@@ -140,6 +140,7 @@ static void test_clock_set_back_changes_no_order(void)
 /* --- syncs that fail -------------------------------------------------------------------------- */
 
 #define PUTS 4u
+#define LARGE 1100000u /* PUTS of it are more than the 1,000 pages that a WAL may have */
 
 static void expect_on_disk(struct fixture *f, uint32_t count)
 {
@@ -150,8 +151,9 @@ static void expect_on_disk(struct fixture *f, uint32_t count)
 }
 
 /* Puts, takes and removes while `count` syncs from the nth on fail. Returns how many failed. */
-static uint32_t work_with_failures(uint32_t nth, uint32_t count)
+static uint32_t work_with_failures(uint32_t nth, uint32_t count, size_t size)
 {
+    static char text[LARGE];
     uint32_t failed;
     struct fixture f;
 
@@ -159,14 +161,17 @@ static uint32_t work_with_failures(uint32_t nth, uint32_t count)
     fixture_open_put(&f, "min_free: 0");
     lost_writes_fail(nth, count);
     for (uint32_t i = 0; i < PUTS; i++) {
-        CU_ASSERT_EQUAL(fixture_put(&f, i % 2 ? "odd" : "even"), WEIR_KEEP);
+        memset(text, '0' + (int)i, size);
+        CU_ASSERT_EQUAL(weir_kit_handle(f.put, NULL, text, size), WEIR_KEEP);
         fixture_wait_stored(&f, i + 1);
         expect_on_disk(&f, i + 1);
     }
     CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "4 4");
     fixture_open_take(&f, "");
     for (uint32_t i = 0; i < PUTS; i++) {
-        fixture_expect_taken(&f, i, i % 2 ? "odd" : "even");
+        memset(text, '0' + (int)i, size);
+        CU_ASSERT_EQUAL(fixture_wait_taken(&f, i + 1)->size, size);
+        CU_ASSERT_EQUAL(memcmp(weir_kit_emitted(f.take, 0, i)->data, text, size), 0);
         fixture_tell_done(&f, i);
     }
     fixture_wait_answer(&f, NAMES, "0 0");
@@ -176,19 +181,30 @@ static uint32_t work_with_failures(uint32_t nth, uint32_t count)
     return failed;
 }
 
-static void test_each_sync_that_fails_loses_nothing(void)
+static uint32_t work_with_each_failure(size_t size)
 {
     uint32_t nth = 1;
 
-    while (work_with_failures(nth, 1) > 0)
+    while (work_with_failures(nth, 1, size) > 0)
         nth++;
-    CU_ASSERT_TRUE(nth > PUTS); /* at least one for each piece */
+    return nth - 1;
+}
+
+static void test_each_sync_that_fails_loses_nothing(void)
+{
+    CU_ASSERT_TRUE(work_with_each_failure(100) >= PUTS); /* at least one for each piece */
+}
+
+/* Then the WAL is copied into the file, with syncs of its own. */
+static void test_each_sync_that_fails_with_a_large_log_loses_nothing(void)
+{
+    CU_ASSERT_TRUE(work_with_each_failure(LARGE) >= PUTS + 2);
 }
 
 static void test_syncs_that_fail_in_a_row_lose_nothing(void)
 {
-    CU_ASSERT_EQUAL(work_with_failures(1, 3), 3);
-    CU_ASSERT_EQUAL(work_with_failures(2, 4), 4);
+    CU_ASSERT_EQUAL(work_with_failures(1, 3, 100), 3);
+    CU_ASSERT_EQUAL(work_with_failures(2, 4, 100), 4);
 }
 
 static void test_nothing_is_done_while_syncs_fail(void)
@@ -273,6 +289,8 @@ int main(int argc, char **argv)
           test_clock_set_back_adds_no_more_than_the_delay },
         { "clock set back changes no order", test_clock_set_back_changes_no_order },
         { "each sync that fails loses nothing", test_each_sync_that_fails_loses_nothing },
+        { "each sync that fails with a large log loses nothing",
+          test_each_sync_that_fails_with_a_large_log_loses_nothing },
         { "syncs that fail in a row lose nothing", test_syncs_that_fail_in_a_row_lose_nothing },
         { "nothing is done while syncs fail", test_nothing_is_done_while_syncs_fail },
         { "locks stay when another descriptor is closed",
