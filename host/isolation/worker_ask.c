@@ -24,7 +24,7 @@ struct parcel *worker_begin(struct weir_self *self)
 int worker_ask(struct weir_self *self, int call, struct unparcel *from)
 {
     struct worker *worker = worker_of(self);
-    struct channel_frame frame;
+    struct channel_frame frame = { 0 };
     int status = channel_send(&worker->channel, (uint32_t)call, 0, &worker->out);
 
     if (status == WEIR_ENOMEM)

@@ -68,7 +68,7 @@ static int open_folder(const char *path)
 static int check_file_system(const char *path, char reason[PLACE_REASON_SIZE])
 {
     int folder = open_folder(path);
-    struct statfs about;
+    struct statfs about = { 0 };
     int error = 0;
 
     if (folder < 0 || fstatfs(folder, &about) < 0)
@@ -179,21 +179,23 @@ static int open_file(struct place *place, char reason[PLACE_REASON_SIZE])
     return check_head(place, reason);
 }
 
+static int take(struct place *place, const char *path, char reason[PLACE_REASON_SIZE])
+{
+    place->path = strdup(path);
+    place->wal = with_suffix(path, "-wal");
+    if (!place->path || !place->wal)
+        return refuse(reason, "memory is out");
+    if (check_file_system(path, reason) != 0 || lock_file(place, reason) != 0)
+        return -1;
+    return open_file(place, reason);
+}
+
 int place_open(struct place *place, const char *path, char reason[PLACE_REASON_SIZE])
 {
     int status;
 
     *place = (struct place){ .descriptor = -1, .lock = -1 };
-    place->path = strdup(path);
-    place->wal = with_suffix(path, "-wal");
-    if (!place->path || !place->wal)
-        status = refuse(reason, "memory is out");
-    else
-        status = check_file_system(path, reason);
-    if (status == 0)
-        status = lock_file(place, reason);
-    if (status == 0)
-        status = open_file(place, reason);
+    status = take(place, path, reason);
     if (status != 0)
         place_close(place);
     return status;
