@@ -38,7 +38,9 @@ struct piece *piece_shrink(struct piece *piece)
 {
     struct piece *small = realloc(piece, sizeof *piece);
 
-    return small ? small : piece;
+    if (small)
+        piece = small;
+    return piece;
 }
 
 void piece_destroy(struct piece *piece)
