@@ -123,11 +123,10 @@ static int lock_file(struct place *place, char reason[PLACE_REASON_SIZE])
     free(name);
     if (status != 0)
         return status;
-    /* For people, and for the refusal of another process. */
+    /* For people, and for the refusal of another process. On a full disk the lock holds without. */
     length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(place->lock, 0) < 0 ||
-        pwrite(place->lock, text, (size_t)length, 0) != (ssize_t)length)
-        (void)ftruncate(place->lock, 0); /* a full disk; the lock holds without the text */
+    if (ftruncate(place->lock, 0) == 0 && pwrite(place->lock, text, (size_t)length, 0) < 0)
+        return errno == ENOSPC ? 0 : refuse(reason, "its lock: %s", strerror(errno));
     return 0;
 }
 
