@@ -74,7 +74,7 @@ int left_behind_copy(const struct actor *actor, struct executor *by, struct mess
     return is_done ? 0 : WEIR_ENOMEM;
 }
 
-/* --- what waits ----------------------------------------------------------------------------- */
+/* --- messages that wait --------------------------------------------------------------------- */
 
 /* Holder; `message` counts as in hand with `actor`. */
 static void hand_on(struct actor *actor, struct actor *successor, struct message *message)

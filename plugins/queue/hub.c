@@ -79,13 +79,19 @@ static void fail(struct hub *hub, bool is_in_doubt)
 
 static bool recover(struct hub *hub)
 {
+    int status;
+
     if (store_recover(&hub->store) != 0) {
         fail(hub, true);
         return false;
     }
     (void)pthread_mutex_lock(&hub->lock);
-    group_resolve_locked(hub);
+    status = group_resolve_locked(hub);
     (void)pthread_mutex_unlock(&hub->lock);
+    if (status != 0) {
+        fail(hub, true);
+        return false;
+    }
     hub->is_in_doubt = false;
     hub->next_due = store_next_due(&hub->store);
     return true;
@@ -205,8 +211,11 @@ static bool wait(struct hub *hub, bool has_more)
     is_ending = hub->is_ending;
     (void)pthread_mutex_unlock(&hub->lock);
     if (!is_woken && hub->failures == 0 && !hub->is_tidy) {
-        store_tidy(&hub->store);
-        hub->is_tidy = true;
+        int left = store_tidy(&hub->store);
+
+        hub->is_tidy = left == 0;
+        if (left < 0)
+            fail(hub, true);
     }
     return !is_ending;
 }

@@ -72,7 +72,7 @@ void group_collect_locked(struct hub *hub, struct group *group, uint64_t free_by
     }
     group->clamps = now < hub->last_wall_ms && hub->next_due != STORE_NEVER;
     group->promotes = group->clamps || hub->next_due <= now;
-    hub->last_wall_ms = now;
+    group->wall_ms = now;
 }
 
 bool group_is_empty(const struct group *group)
@@ -184,6 +184,7 @@ static void return_puts(struct hub *hub, struct group *group, bool is_in_doubt)
 void group_finish_locked(struct hub *hub, struct group *group, enum store_result result)
 {
     if (result == STORE_OK) {
+        hub->last_wall_ms = group->wall_ms; /* a step of the clock is written until it is stored */
         finish_settled(group);
         finish_puts(group);
         for (struct hub_queue *queue = hub->queues; queue; queue = queue->next) {
@@ -200,31 +201,36 @@ void group_finish_locked(struct hub *hub, struct group *group, enum store_result
     }
 }
 
-static void resolve(struct hub *hub, struct client *client)
+/* -1: the file could not be asked about each piece. */
+static int resolve(struct hub *hub, struct client *client)
 {
     struct piece_list rest = { NULL, NULL, 0, 0 };
     struct piece *piece;
+    int has = 0;
 
-    while ((piece = piece_list_take(&client->waiting)) != NULL) {
-        if (!piece->is_in_doubt || !store_has(&hub->store, piece->name)) {
-            piece->is_in_doubt = false;
-            piece_list_append(&rest, piece);
+    while (has >= 0 && (piece = piece_list_take(&client->waiting)) != NULL) {
+        has = piece->is_in_doubt ? store_has(&hub->store, piece->name) : 0;
+        if (has > 0) {
+            give(client, piece);
             continue;
         }
-        give(client, piece);
+        piece->is_in_doubt = has < 0;
+        piece_list_append(&rest, piece);
     }
-    client->waiting = rest;
+    piece_list_prepend_all(&client->waiting, &rest);
+    return has < 0 ? -1 : 0;
 }
 
-void group_resolve_locked(struct hub *hub)
+int group_resolve_locked(struct hub *hub)
 {
     for (struct client *client = hub->clients; client; client = client->next)
-        if (!client->is_take)
-            resolve(hub, client);
+        if (!client->is_take && resolve(hub, client) != 0)
+            return -1;
     hub->store.doubt_after = -1;
     for (struct hub_queue *queue = hub->queues; queue; queue = queue->next) {
         if (queue->store)
             queue->shown = queue->store->committed;
         feed_rewind(queue);
     }
+    return 0;
 }

@@ -98,6 +98,7 @@ struct group {
     bool is_full;  /* somebody wants a sync */
     bool promotes; /* retries are due */
     bool clamps;   /* the clock was set back */
+    int64_t wall_ms;
 };
 
 /* Makes a hub and opens its file. Returns owned; NULL: `reason`. */
@@ -120,8 +121,8 @@ bool group_is_empty(const struct group *group);
 enum store_result group_write(struct hub *hub, struct group *group);
 /* Tells the clients, or puts all back to where it was. Locked. */
 void group_finish_locked(struct hub *hub, struct group *group, enum store_result result);
-/* After store_recover: what is in the file is stored. Locked. */
-void group_resolve_locked(struct hub *hub);
+/* After store_recover: what is in the file is stored. Locked. -1: it cannot be read. */
+int group_resolve_locked(struct hub *hub);
 
 /* --- hub_feed.c ------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "own_locks.h"
 
 #define BUSY_MS 1000 /* another program writes: nobody else should */
+#define TIDY_PAGES 256
 
 static const char format[] =
     "BEGIN IMMEDIATE;"
@@ -325,8 +326,21 @@ int store_recover(struct store *store)
     return 0;
 }
 
-void store_tidy(struct store *store)
+static bool is_passing(int code)
 {
-    if (store->connection && ask(store, "PRAGMA freelist_count") >= 256)
-        (void)execute(store, "PRAGMA incremental_vacuum(256)");
+    return code == SQLITE_OK || (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_BUSY;
+}
+
+int store_tidy(struct store *store)
+{
+    int code;
+
+    if (!store->connection || ask(store, "PRAGMA freelist_count") < TIDY_PAGES)
+        return 0;
+    if (execute(store, "PRAGMA incremental_vacuum(256)") != 0)
+        return is_passing(sqlite3_extended_errcode(store->connection)) ? 0 : -1;
+    /* The file gets shorter when the WAL is copied into it. A reader may delay that. */
+    code = sqlite3_wal_checkpoint_v2(store->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+                                     NULL);
+    return is_passing(code) ? 1 : store_fail(store, "checkpoint");
 }

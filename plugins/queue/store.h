@@ -97,12 +97,14 @@ void store_roll_back(struct store *store);
  * Returns 0, or -1 with `error`: try again later.
  */
 int store_recover(struct store *store);
-/* After store_recover: true when the file has a piece of this name above `doubt_after`. */
-bool store_has(struct store *store, const char *name);
+/* After store_recover: 1 when the file has a piece of this name above `doubt_after`, otherwise 0;
+ * -1 with `error`. */
+int store_has(struct store *store, const char *name);
 /* True when the paths of file and WAL name those that are open. */
 bool store_is_there(struct store *store);
-/* Gives unused pages back to the file system, some at a time. When idle. */
-void store_tidy(struct store *store);
+/* Gives a part of the unused pages back to the file system. When idle. 0: few are left, or the disk
+ * is full; 1: more are left; -1: it has failed, and what is in the file is in doubt. */
+int store_tidy(struct store *store);
 
 /* --- store_pieces.c: within a transaction; 0, or -1 with `error` ------------------------------ */
 
@@ -129,7 +131,8 @@ int store_write_queues(struct store *store);
 int store_read(struct store *store, const struct store_queue *queue, struct store_cursor *cursor,
                uint32_t count, uint64_t bytes, bool (*skips)(void *context, int64_t id),
                void *context, struct piece_list *out);
-/* When the next retry is due, in milliseconds of the clock; STORE_NEVER. */
+/* When the next retry is due, in milliseconds of the clock; STORE_NEVER; 0, which is past, when the
+ * file cannot be read: the next group says why. */
 int64_t store_next_due(struct store *store);
 /* Reads the figures of a queue. */
 int store_read_queue(struct store *store, struct store_queue *queue);

@@ -83,6 +83,7 @@ int store_read_queue(struct store *store, struct store_queue *queue)
         reset(count);
     }
     queue->now = queue->committed = figures;
+    queue->is_touched = queue->is_added = false;
     return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : store_fail(store, "read");
 }
 
@@ -257,23 +258,27 @@ int store_read(struct store *store, const struct store_queue *queue, struct stor
 int64_t store_next_due(struct store *store)
 {
     sqlite3_stmt *statement = store->statements[STORE_NEXT_DUE];
-    int64_t due = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0)
-                                                        : STORE_NEVER;
+    int code = sqlite3_step(statement);
+    int64_t due = code == SQLITE_ROW    ? sqlite3_column_int64(statement, 0)
+                  : code == SQLITE_DONE ? STORE_NEVER
+                                        : 0;
 
     reset(statement);
     return due;
 }
 
-bool store_has(struct store *store, const char *name)
+int store_has(struct store *store, const char *name)
 {
     sqlite3_stmt *find = store->statements[STORE_FIND];
-    bool has;
+    int code;
 
     (void)sqlite3_bind_int64(find, 1, store->doubt_after);
     bind_text(find, 2, name);
-    has = sqlite3_step(find) == SQLITE_ROW;
+    code = sqlite3_step(find);
     reset(find);
-    return has;
+    if (code == SQLITE_ROW || code == SQLITE_DONE)
+        return code == SQLITE_ROW;
+    return store_fail(store, "read");
 }
 
 int64_t store_last_id(struct store *store)

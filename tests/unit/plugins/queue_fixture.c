@@ -146,6 +146,7 @@ int fixture_put(struct fixture *f, const char *text)
 
 void fixture_wait_stored(struct fixture *f, size_t count)
 {
+    f->began_ms = steady_ms();
     while (weir_kit_settled_count(f->put, WEIR_DONE) < count)
         fixture_turn(f);
     CU_ASSERT_EQUAL(weir_kit_settled_count(f->put, WEIR_DONE), count);
@@ -153,6 +154,7 @@ void fixture_wait_stored(struct fixture *f, size_t count)
 
 const struct weir_message *fixture_wait_taken(struct fixture *f, size_t count)
 {
+    f->began_ms = steady_ms();
     while (!weir_kit_emitted(f->take, 0, count - 1))
         fixture_turn(f);
     return weir_kit_emitted(f->take, 0, count - 1);
@@ -263,6 +265,7 @@ const char *fixture_ask_disk(struct fixture *f, const char *sql)
 
 void fixture_wait_answer(struct fixture *f, const char *sql, const char *answer)
 {
+    f->began_ms = steady_ms();
     while (strcmp(fixture_ask(f, sql), answer) != 0)
         fixture_turn(f);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: a worker whose thread does not come back from `handle` is left behind. What it has in hand
- * is dead `stuck`, once, and its requester and origin hear of it; what waits is handled by a new
- * worker with its number, in order; its late calls have no effect; its late return frees all.
+ * is dead `stuck`, once, and its requester and origin hear of it; a new worker with its number
+ * handles the messages that wait, in order; its late calls have no effect; its late return frees
+ * all.
  *
  * Method: a gate holds the callback while the worker is left behind, and opens at the end. The
  * ledger accounts for each message.
