@@ -9,12 +9,20 @@
 
 typedef int control_call(int descriptor, int command, ...);
 
-/* SQLite has one table of system calls for the process. Const after the first enter. */
+/* What SQLite called before: its table of system calls is the process's. Const after install. */
 static control_call **original(void)
 {
-    static control_call *call;
+    static control_call *call = fcntl;
 
     return &call;
+}
+
+/* Const after install. */
+static bool *is_installed(void)
+{
+    static bool is;
+
+    return &is;
 }
 
 static bool *has_own_locks(void)
@@ -57,15 +65,18 @@ static int control(int descriptor, int command, ...)
 static void install(void)
 {
     sqlite3_vfs *vfs;
+    control_call *call;
 
     if (sqlite3_initialize() != SQLITE_OK)
         return;
     vfs = sqlite3_vfs_find("unix");
     if (!vfs || vfs->iVersion < 3)
         return;
-    *original() = (control_call *)vfs->xGetSystemCall(vfs, "fcntl");
-    if (*original())
-        (void)vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)control);
+    call = (control_call *)vfs->xGetSystemCall(vfs, "fcntl");
+    if (!call)
+        return;
+    *original() = call;
+    *is_installed() = vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)control) == SQLITE_OK;
 }
 
 int own_locks_enter(void)
@@ -73,6 +84,6 @@ int own_locks_enter(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     (void)pthread_once(&once, install);
-    *has_own_locks() = *original() != NULL;
+    *has_own_locks() = *is_installed();
     return *has_own_locks() ? 0 : -1;
 }
