@@ -148,8 +148,10 @@ static int leave_behind(const struct restarting *restarting, struct executor *ex
         return WEIR_ENOTALLOWED;
     }
     status = pool_leave_behind(restarting->pool, restarting->index, &at, executor, &why);
-    if (status == WEIR_EUNKNOWN && find_worker(restarting, out) == 0)
+    if (status == WEIR_EUNKNOWN && find_worker(restarting, out) == 0) {
         say_is_not_stuck(restarting, out);
+        return WEIR_ENOTALLOWED;
+    }
     if (status == WEIR_ENOTALLOWED)
         say_why_it_stays(restarting, why, out);
     out->is_left = status == 0;
