@@ -68,13 +68,17 @@ void model_read(struct model *model, const char *bytes, size_t size)
 
     model->count = 0;
     model->end = MODEL_OPEN;
+    model->refuses_head = false;
     while (goes_on && at < size) {
         struct http1_plain plain = http1_plain_read(bytes + at, size - at, MODEL_HEAD_MAX,
                                                     MODEL_HEAD_MAX);
 
         goes_on = plain.state == HTTP1_PLAIN_ACCEPTED;
-        if (plain.state == HTTP1_PLAIN_REFUSED)
+        if (plain.state == HTTP1_PLAIN_REFUSED) {
             model->end = MODEL_REFUSED;
+            model->refuses_head =
+                plain.is_chunked && plain.method && strcmp(plain.method, "HEAD") == 0;
+        }
         if (goes_on && !add(model, &plain)) {
             model->end = MODEL_CLOSED;
             goes_on = false;

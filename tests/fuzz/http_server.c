@@ -190,7 +190,7 @@ static void expect_answers(const struct trial *trial, const struct model *model,
                    "a request has another answer");
     }
     if (model->end != MODEL_CLOSED)
-        is_last = take_status(text, size, &at, false) != 0;
+        is_last = take_status(text, size, &at, model->refuses_head) != 0;
     trial_must(is_last || model->end != MODEL_REFUSED, "a refused request has no answer");
     trial_must(at == size, "an answer to no request");
     if (!(trial->how & NEVER))

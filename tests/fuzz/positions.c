@@ -26,15 +26,13 @@
 /* A file of one number and a line end, as weir_settling_save writes it, and nothing else. */
 static bool is_a_place(const uint8_t *data, size_t size)
 {
-    size_t digits;
+    size_t digits = size - 1;
 
-    if (size < 2 || size > 24 || data[size - 1] != '\n')
+    if (size < 2 || data[digits] != '\n' || (data[0] == '0' && digits > 1))
         return false;
-    for (size_t i = 0; i + 1 < size; i++)
+    for (size_t i = 0; i < digits; i++)
         if (data[i] < '0' || data[i] > '9')
             return false;
-    for (digits = size - 1; digits > 1 && *data == '0'; digits--)
-        data++;
     return digits < LAST_SIZE || (digits == LAST_SIZE && memcmp(data, LAST, LAST_SIZE) <= 0);
 }
 

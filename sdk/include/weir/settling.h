@@ -362,8 +362,8 @@ static inline void weir_settling_unlock(int lock)
 
 #define WEIR_SETTLING_NUMBERS_ 6u /* of a place in a file: it, device, inode, end, size, hash */
 
-/* Reads numbers of digits, at most UINT64_MAX each, with a blank between two of them and a line end
- * behind the last. False: it is another text. */
+/* Reads numbers of digits, at most UINT64_MAX each and without zeros in front, with a blank between
+ * two of them and a line end behind the last. False: it is another text. */
 static inline bool weir_settling_parse_(const char *text, size_t size, uint64_t *numbers,
                                         unsigned count)
 {
@@ -377,6 +377,8 @@ static inline bool weir_settling_parse_(const char *text, size_t size, uint64_t 
         for (; at < size && text[at] >= '0' && text[at] <= '9'; at++) {
             const uint64_t digit = (uint64_t)(text[at] - '0');
 
+            if (text[first] == '0' && at > first)
+                return false;
             if (numbers[i] > (UINT64_MAX - digit) / 10)
                 return false;
             numbers[i] = numbers[i] * 10 + digit;
