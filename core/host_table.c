@@ -84,6 +84,7 @@ const struct weir_host host_table = {
     .set_descriptors = host_set_descriptors,
     .child_process = host_child_process,
     .put_back = host_put_back,
+    .message_fits = host_message_fits,
     .task = host_task,
     .take = host_take,
     .lease_send = host_lease_send,

@@ -60,6 +60,13 @@ struct weir_message *host_message_labelled(struct weir_self *self, const struct 
     return message;
 }
 
+int host_message_fits(struct weir_self *self, size_t size)
+{
+    uint64_t limit = memory_limit(actor_of_self(self)->runtime->memory);
+
+    return limit == 0 || message_room_max(size) <= limit ? 0 : WEIR_EINVALID;
+}
+
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token)
 {
     struct actor *actor = callback_enter_host(self);

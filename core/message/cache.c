@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define CLASS_LARGE CACHE_CLASSES /* allocated with malloc */
+#define ALLOCATION_SLACK 8192u    /* more than malloc rounds a size up: to pages when it maps it */
 
 static_assert(CLASS_LARGE << MESSAGE_CLASS_SHIFT <= MESSAGE_CLASS_MASK, "each class has a number");
 
@@ -217,6 +218,18 @@ size_t cache_room(const struct message *message, size_t header)
                        : malloc_usable_size((void *)(uintptr_t)message);
 
     return bytes - header;
+}
+
+size_t cache_room_max(size_t header, size_t size)
+{
+    uint32_t class_index;
+
+    if (size > SIZE_MAX - header - ALLOCATION_SLACK)
+        return SIZE_MAX;
+    class_index = class_for(header + size);
+    if (class_index < CLASS_LARGE && !CACHE_BYPASS)
+        return class_bytes(class_index) - header;
+    return size + ALLOCATION_SLACK;
 }
 
 static void send_home(struct cache_parcel *parcel)

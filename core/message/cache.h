@@ -121,6 +121,9 @@ void cache_release(struct message *message);
  * the life of the message. */
 size_t cache_room(const struct message *message, size_t header);
 
+/* At least cache_room of a message that is made with this size. */
+size_t cache_room_max(size_t header, size_t size);
+
 /* Returns all messages that wait for their batch to fill, and the share of the memory cap. Before a
  * thread sleeps. */
 void cache_flush(struct cache *cache);

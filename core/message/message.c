@@ -251,6 +251,13 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
     return NULL;
 }
 
+size_t message_room_max(size_t size)
+{
+    const size_t label = MESSAGE_LABEL_MAX + sizeof(unsigned char);
+
+    return size > SIZE_MAX - label ? SIZE_MAX : cache_room_max(MESSAGE_HEADER_SIZE, size + label);
+}
+
 /* Releases its blob and its bytes of the cap. */
 static void let_go(struct cache *cache, struct message *message)
 {

@@ -51,6 +51,9 @@ struct message *message_say(struct cache *cache, struct message *message, const 
 struct message *message_create_counted(struct cache *cache, const struct weir_tag *tag,
                                        size_t size);
 
+/* At least what message_create_counted counts for this size, with a label of any length. */
+size_t message_room_max(size_t size);
+
 /* Bytes that a message with the label needs behind its payload. */
 size_t message_label_room(const char *label);
 

@@ -73,6 +73,7 @@ enum dialogue_callback {
     X(PUT_BACK, put_back)                                                                          \
     X(TIME_LEFT, time_left)                                                                        \
     X(SET_DEMAND, set_demand)                                                                      \
+    X(MESSAGE_FITS, message_fits)                                                                  \
     X(TARGET, target)                                                                              \
     X(PARENT, parent)                                                                              \
     X(INSPECT_WANTS, inspect_wants)                                                                \

@@ -312,6 +312,13 @@ static void serve_set_demand(struct serving *serving)
     answer(serving, weir_set_demand(serving->self, (uint32_t)unparcel_number(serving->in)));
 }
 
+static void serve_message_fits(struct serving *serving)
+{
+    uint64_t size = unparcel_number(serving->in);
+
+    answer(serving, weir_message_fits(serving->self, size) ? 0 : WEIR_EINVALID);
+}
+
 /* --- other actors ----------------------------------------------------------------------------- */
 
 static void serve_lookup(struct serving *serving)

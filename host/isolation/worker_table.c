@@ -212,6 +212,11 @@ static int set_demand(struct weir_self *self, uint32_t count)
     return worker_ask_with(self, DIALOGUE_SET_DEMAND, count);
 }
 
+static int message_fits(struct weir_self *self, size_t size)
+{
+    return worker_ask_with(self, DIALOGUE_MESSAGE_FITS, size);
+}
+
 /* --- pools ------------------------------------------------------------------------------------ */
 
 /* Copies a struct of the answer, as much of it as there is room for. */
@@ -552,6 +557,7 @@ static const struct weir_host rest = {
     .lease_renew = lease_renew,
     .set_descriptors = set_descriptors,
     .child_process = child_process,
+    .message_fits = message_fits,
 };
 
 void worker_fill_host(struct weir_host *host)

@@ -16,10 +16,9 @@
 #include "queue.h"
 
 #define OUTPUT_OUT 0u
-#define LENGTH_MS 5000u  /* between two questions for the lengths of the queues */
-#define STARVED_MS 5000u /* without memory, before a piece is too large */
-#define LOOK_MS 250u     /* between two tries to get memory */
-#define LABEL_MAX 1024u  /* the host keeps less of it */
+#define LENGTH_MS 5000u /* between two questions for the lengths of the queues */
+#define LOOK_MS 250u    /* between two tries to get memory */
+#define LABEL_MAX 1024u /* the host keeps less of it */
 
 /* --- the session ------------------------------------------------------------------------------ */
 
@@ -258,30 +257,18 @@ static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
     return status;
 }
 
-/* True when a piece gets no memory for STARVED_MS although no worker has one of this source. */
-static bool is_too_large(struct weir_self *self, struct consumer *state)
-{
-    uint64_t now = weir_now_ms(self);
-
-    if (state->deliveries.counts[DELIVERY_SENT] > 0)
-        state->starved_since = 0;
-    else if (state->starved_since == 0)
-        state->starved_since = now;
-    return state->starved_since != 0 && now - state->starved_since >= STARVED_MS;
-}
-
-/* Puts the piece back in front of its line, or makes a dead letter of one that never fits. */
+/* Puts the piece back in front of its line, or makes a dead letter of one that never fits. That
+ * others have the memory says nothing about the piece. */
 static void keep(struct weir_self *self, struct consumer *state, uint32_t index, int status)
 {
     const struct delivery *delivery = &state->deliveries.items[index];
     char detail[64];
 
-    if (status != WEIR_ENOMEM || !is_too_large(self, state)) {
+    if (status != WEIR_ENOMEM || weir_message_fits(self, delivery->size)) {
         delivery_line_prepend(&state->deliveries, &state->queues[delivery->queue].waiting, index);
         return;
     }
-    state->starved_since = 0;
-    (void)snprintf(detail, sizeof detail, "host.memory has no room for %zu bytes", delivery->size);
+    (void)snprintf(detail, sizeof detail, "larger than host.memory: %zu bytes", delivery->size);
     weir_log(self, WEIR_LOG_ERROR, "piece is too large", weir_str("id", delivery->envelope.id),
              weir_uint("bytes", delivery->size), weir_str("detail", detail));
     if (!consumer_bury(self, state, index, "too_large", detail))
@@ -321,7 +308,6 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
                 wait_for_memory(self, state);
             return status == WEIR_EFULL || status == WEIR_ENOMEM ? WEIR_WAIT : status;
         }
-        state->starved_since = 0;
         deliveries_move(&state->deliveries, index, DELIVERY_SENT);
         credit--;
     }

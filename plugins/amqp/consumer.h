@@ -64,7 +64,6 @@ struct consumer {
     bool acks_later;  /* a timer runs until the acknowledgements are written */
     bool puts_later;  /* a timer runs until PUT_LATER is tried again */
     bool looks_again; /* a timer runs until memory is asked for again */
-    uint64_t starved_since; /* no memory for the next piece; 0 = there is */
     char host[64];
 
     uint64_t received;

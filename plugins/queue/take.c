@@ -14,10 +14,9 @@
 #include "hub.h"
 
 #define OUTPUT_OUT 0u
-#define REPORT_MS 1000u  /* between two looks at the figures */
-#define SHORT_MS 250u    /* between two tries to get memory */
-#define STARVED_MS 5000u /* without memory, before a piece is too large */
-#define LABEL_MAX 1024u  /* the host keeps less of it */
+#define REPORT_MS 1000u /* between two looks at the figures */
+#define SHORT_MS 250u   /* between two tries to get memory */
+#define LABEL_MAX 1024u /* the host keeps less of it */
 
 struct take {
     const struct queue_settings *settings; /* borrowed until close */
@@ -29,7 +28,6 @@ struct take {
     char tag_name[PIECE_TAG_SIZE]; /* of the last piece */
     const struct weir_tag *tag;
     bool looks_again;
-    uint64_t starved_since; /* 0 = not */
     bool had_trouble;
     bool is_leaving;
     uint64_t taken, removed, retried, buried;
@@ -190,26 +188,13 @@ static int emit(struct weir_self *self, struct take *state, const struct piece *
     return status;
 }
 
-/* True when a piece gets no memory for STARVED_MS although no worker has one of this source. */
-static bool is_too_large(struct weir_self *self, struct take *state)
-{
-    uint64_t now = weir_now_ms(self);
-
-    if (state->sent_count > 0)
-        state->starved_since = 0;
-    else if (state->starved_since == 0)
-        state->starved_since = now;
-    return state->starved_since != 0 && now - state->starved_since >= STARVED_MS;
-}
-
 static void bury_large(struct weir_self *self, struct take *state, struct piece *piece)
 {
     weir_log(self, WEIR_LOG_ERROR, "piece is too large", weir_str("piece", piece->name),
              weir_uint("bytes", piece->size));
     piece->end = PIECE_DEAD;
     (void)snprintf(piece->reason, sizeof piece->reason, "too_large");
-    (void)snprintf(piece->detail, sizeof piece->detail, "host.memory has no room");
-    state->starved_since = 0;
+    (void)snprintf(piece->detail, sizeof piece->detail, "larger than host.memory");
     state->buried++;
     client_settle(state->client, piece);
 }
@@ -223,12 +208,13 @@ static void look_again(struct weir_self *self, void *memory, void *context)
     state->looks_again = false; /* after a timer the host calls `produce` */
 }
 
-/* Keeps the piece in front of the others, or makes it dead when it never fits. */
+/* Keeps the piece in front of the others, or makes it dead when it never fits. That others have the
+ * memory says nothing about the piece. */
 static void keep(struct weir_self *self, struct take *state, struct piece *piece, int status)
 {
     struct piece_list front = { NULL, NULL, 0, 0 };
 
-    if (status == WEIR_ENOMEM && is_too_large(self, state)) {
+    if (status == WEIR_ENOMEM && !weir_message_fits(self, piece->size)) {
         bury_large(self, state, piece);
     } else {
         piece_list_append(&front, piece);
@@ -257,7 +243,6 @@ static int take_produce(struct weir_self *self, void *memory, uint32_t credit)
             return status == WEIR_EFULL || status == WEIR_ENOMEM ? WEIR_WAIT : status;
         }
         state->sent[state->unused[state->sent_count++]] = piece_shrink(piece);
-        state->starved_since = 0;
         state->taken++;
         credit--;
     }

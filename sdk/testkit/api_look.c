@@ -9,6 +9,11 @@
 /* --- the worker's surroundings -----------------------------------------------------------------
  * */
 
+void weir_kit_limit_memory(struct weir_kit *kit, uint64_t bytes)
+{
+    kit->memory = bytes;
+}
+
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth)
 {
     weir_kit_fail_allocations(kit, nth, 1);

@@ -158,6 +158,7 @@ struct weir_kit {
     uint32_t demand;            /* as weir_set_demand left it */
     uint32_t descriptors;       /* as weir_set_descriptors left it */
     uint32_t descriptors_limit; /* UINT32_MAX = none */
+    uint64_t memory;            /* as weir_kit_limit_memory left it; 0 = no limit */
     int64_t child_process;      /* as weir_child_process left it; 0 = none */
     uint32_t room;              /* UINT32_MAX: the test sets no limit, so the outbox is the limit */
     int room_status;

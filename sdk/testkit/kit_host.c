@@ -38,13 +38,22 @@ static const struct weir_tag *make_tag(struct weir_self *self, const char *name)
     return kit_allocation_fails(kit) ? NULL : kit_tag_find(name);
 }
 
+static int message_fits(struct weir_self *self, size_t size)
+{
+    const struct weir_kit *kit = kit_of(self);
+
+    return kit->memory == 0 || size <= kit->memory ? 0 : WEIR_EINVALID;
+}
+
 static struct weir_message *make_message(struct weir_self *self, const struct weir_tag *tag,
                                          size_t size)
 {
     struct weir_kit *kit = kit_of(self);
     struct kit_message *made;
 
-    made = kit_allocation_fails(kit) ? NULL : kit_message_make(kit, KIT_PLUGIN, tag, size);
+    made = kit_allocation_fails(kit) || message_fits(self, size) != 0
+               ? NULL
+               : kit_message_make(kit, KIT_PLUGIN, tag, size);
     return made ? &made->message : NULL;
 }
 
@@ -272,6 +281,7 @@ static const struct weir_host table = {
     .set_demand = set_demand,
     .set_descriptors = set_descriptors,
     .child_process = child_process,
+    .message_fits = message_fits,
     .put_back = kit_front_put_back,
     .task = kit_task_run,
     .print = print,

@@ -243,6 +243,8 @@ struct weir_host {
     void (*child_process)(struct weir_self *, int64_t process);
     /* putting back (round trip): weir/delivery.h */
     int (*put_back)(struct weir_self *, struct weir_message *);
+    /* memory (round trip) */
+    int (*message_fits)(struct weir_self *, size_t size);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
@@ -270,6 +272,14 @@ WEIR_INLINE struct weir_message *weir_message_new_labelled(struct weir_self *sel
                                                            const char *label)
 {
     return self->host->message_labelled(self, tag, size, label);
+}
+
+/* False: `host.memory` is too small for a message of this size and its label, also when it has
+ * nothing else in it, so none will be made until a reload raises it. True: when weir_message_new
+ * returned NULL, others have the memory now. Since 1.1. */
+WEIR_INLINE bool weir_message_fits(struct weir_self *self, size_t size)
+{
+    return self->host->message_fits(self, size) != WEIR_EINVALID;
 }
 
 /* Frees a message that was made and not sent. Takes the message. NULL is allowed. */

@@ -163,7 +163,9 @@ static int asks_for_too_much(struct weir_self *self, struct probe *probe,
     struct fixture *f = probe->context;
 
     (void)message;
-    atomic_store(&f->none, weir_message_new(self, NULL, CAP + 1) == NULL);
+    atomic_store(&f->none, weir_message_new(self, NULL, CAP + 1) == NULL &&
+                               !weir_message_fits(self, CAP + 1) &&
+                               !weir_message_fits(self, SIZE_MAX) && weir_message_fits(self, SIZE));
     return WEIR_DONE;
 }
 

@@ -146,6 +146,22 @@ static size_t length_of(const struct cache_shelf *shelf)
     return length;
 }
 
+static void test_room_is_never_more_than_foretold(void)
+{
+    struct cache cache;
+
+    cache_init(&cache);
+    for (size_t size = 0; size < (size_t)1 << 20; size += 1 + size / 50) {
+        struct message *message = message_create(&cache, NULL, size);
+
+        CU_ASSERT_TRUE(cache_room(message, MESSAGE_HEADER_SIZE) <=
+                       cache_room_max(MESSAGE_HEADER_SIZE, size));
+        message_destroy(&cache, message);
+    }
+    CU_ASSERT_EQUAL(cache_room_max(MESSAGE_HEADER_SIZE, SIZE_MAX), SIZE_MAX);
+    cache_finish(&cache);
+}
+
 static void test_shelf_keeps_no_more_than_its_bound(void)
 {
     enum { COUNT = CACHE_KEEP_BYTES / 4096 + 10 };
@@ -342,6 +358,7 @@ int main(void)
         { "many homes", test_more_homes_than_parcels_lose_nothing },
         { "large", test_large_message_is_not_cached },
         { "class boundaries", test_class_boundary_holds_all_bytes },
+        { "room", test_room_is_never_more_than_foretold },
         { "bounded", test_shelf_keeps_no_more_than_its_bound },
         { "home again", test_all_that_went_home_is_taken_again },
         { "burst", test_memory_of_a_burst_goes_back },

@@ -3,7 +3,7 @@
  * Goal:   queue.put is done with a message when it is in the file, keeps what has no room, and
  *         rejects what is too large; queue.take gives pieces in their order, as many as its window
  *         has room for, and writes what became of them: removed, later, dead, or ready again. Shows
- *         promise B84.
+ *         promises B84 and B88.
  * Method: both behaviours in the test kit, with the real thread and the real file. Another process
  *         looks at the file.
  */
@@ -227,6 +227,47 @@ static void test_second_take_of_a_queue_is_refused(void)
     fixture_finish(&f);
 }
 
+/* Others have the memory for a minute. */
+static void test_shortage_of_memory_is_no_property_of_a_piece(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    put_all(&f, 2);
+    fixture_open_take(&f, "");
+    weir_kit_fail_allocations(f.take, 1, UINT32_MAX);
+    while (!strstr(weir_kit_inspect(f.take, NULL), "waiting=2\n"))
+        fixture_turn(&f);
+    for (int i = 0; i < 60; i++) {
+        weir_kit_advance(f.take, 1000);
+        fixture_turn(&f);
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(f.take, NULL), "buried=0\n"));
+    weir_kit_fail_allocations(f.take, 0, 0);
+    weir_kit_advance(f.take, 1000);
+    fixture_expect_taken(&f, 0, "0");
+    fixture_expect_taken(&f, 1, "1");
+    fixture_finish(&f);
+}
+
+static void test_piece_larger_than_the_memory_is_dead(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(&f, "a large piece"), WEIR_KEEP);
+    CU_ASSERT_EQUAL(fixture_put(&f, "small"), WEIR_KEEP);
+    fixture_wait_stored(&f, 2);
+    fixture_open_take(&f, "");
+    weir_kit_limit_memory(f.take, 5);
+    fixture_wait_answer(&f, "SELECT state, reason, detail FROM piece WHERE id=1",
+                        "2 too_large larger than host.memory");
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_ERROR, "piece is too large"));
+    fixture_expect_taken(&f, 0, "small");
+    fixture_finish(&f);
+}
+
 static void test_dead_piece_stays_with_its_reason(void)
 {
     struct weir_outcome rejected = { .result = WEIR_OUTCOME_DEAD,
@@ -308,6 +349,9 @@ int main(int argc, char **argv)
         { "piece is the message that was put", test_piece_is_the_message_that_was_put },
         { "window limits what is not settled", test_window_limits_what_is_not_settled },
         { "second take of a queue is refused", test_second_take_of_a_queue_is_refused },
+        { "shortage of memory is no property of a piece",
+          test_shortage_of_memory_is_no_property_of_a_piece },
+        { "piece larger than the memory is dead", test_piece_larger_than_the_memory_is_dead },
         { "dead piece stays with its reason", test_dead_piece_stays_with_its_reason },
         { "leaving take gives back what it has not emitted",
           test_leaving_take_gives_back_what_it_has_not_emitted },

@@ -114,6 +114,7 @@ static void demand_less(struct weir_self *self, struct scene *scene,
     scene_note(scene, "no descriptors", weir_set_descriptors(self, 0));
     weir_child_process(self, 1);
     weir_child_process(self, -1);
+    scene_note(scene, "fits", weir_message_fits(self, SIZE_MAX / 2));
     scene_note(scene, "demand too much", weir_set_demand(self, 1000));
     scene_note(scene, "demand nothing", weir_set_demand(self, 0));
     scene_note(scene, "demand one", weir_set_demand(self, 1));

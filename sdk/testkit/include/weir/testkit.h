@@ -180,6 +180,9 @@ int weir_kit_tell(struct weir_kit *kit, const struct weir_outcome *outcome);
 void weir_kit_fail_allocation(struct weir_kit *kit, uint32_t nth);
 /* As weir_kit_fail_allocation, for `count` calls from the nth on; UINT32_MAX = all of them. */
 void weir_kit_fail_allocations(struct weir_kit *kit, uint32_t nth, uint32_t count);
+/* As the option `host.memory`, for each message alone: a larger one is never made; 0, as at first:
+ * no limit. */
+void weir_kit_limit_memory(struct weir_kit *kit, uint64_t bytes);
 /* Accepts `room` more emits (in place of the 256 of a callback), sends, requests and takes; every
  * later one returns `status`. The kit then also refuses a message of weir_send_after that is due,
  * and runs `undelivered`, or `settled` if the message has an origin. */
