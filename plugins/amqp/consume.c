@@ -16,9 +16,11 @@
 #include "queue.h"
 
 #define OUTPUT_OUT 0u
-#define LENGTH_MS 5000u /* between two questions for the lengths of the queues */
-#define LOOK_MS 250u    /* between two tries to get memory */
-#define LABEL_MAX 1024u /* the host keeps less of it */
+#define LENGTH_MS 5000u   /* between two questions for the lengths of the queues */
+#define REST_MS 100u      /* after a piece that no worker had; doubles */
+#define REST_DOUBLINGS 6u /* to 6.4 s */
+#define LOOK_MS 250u      /* between two tries to get memory */
+#define LABEL_MAX 1024u   /* the host keeps less of it */
 
 /* --- the session ------------------------------------------------------------------------------ */
 
@@ -296,6 +298,8 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
     struct consumer *state = memory;
     uint32_t queue = 0;
 
+    if (weir_now_ms(self) < state->rests_until)
+        return WEIR_WAIT;
     while (credit > 0 && state->deliveries.counts[DELIVERY_SENT] < state->settings->window) {
         uint32_t index = take_next(state, &queue);
         int status = index == DELIVERY_NONE ? 1 : emit(self, state, index);
@@ -330,15 +334,51 @@ static bool was_handled(const char *reason)
     return false;
 }
 
+static bool is_returned(const struct weir_outcome *outcome)
+{
+    return outcome->result == WEIR_OUTCOME_DEAD && !was_handled(outcome->reason);
+}
+
+static void end_rest(struct weir_self *self, void *memory, void *context);
+
+/* A piece has come back that no worker had, since the pool is stopped or has no target. While that
+ * lasts, a source without a rest would take its pieces in a loop. */
+static void rest(struct weir_self *self, struct consumer *state, const char *reason)
+{
+    uint32_t doublings = state->rests < REST_DOUBLINGS ? state->rests : REST_DOUBLINGS;
+    uint64_t wait = (uint64_t)REST_MS << doublings, now = weir_now_ms(self);
+
+    if (state->session.is_leaving || now < state->rests_until ||
+        weir_after(self, wait, end_rest, NULL, NULL) != 0)
+        return;
+    if (state->rests == 1)
+        weir_log(self, WEIR_LOG_WARNING, "pieces come back; the source rests between them",
+                 weir_str("reason", reason));
+    state->rests++;
+    state->rests_until = now + wait;
+}
+
+static void end_rest(struct weir_self *self, void *memory, void *context)
+{
+    struct consumer *state = memory;
+
+    (void)self;
+    (void)context;
+    state->rests_until = 0; /* after a timer the host calls `produce` */
+}
+
 static bool settle(struct weir_self *self, struct consumer *state, uint32_t index,
                    const struct weir_outcome *outcome)
 {
+    if (!is_returned(outcome))
+        state->rests = 0;
     if (outcome->result == WEIR_OUTCOME_DONE)
         return consumer_acknowledge(self, state, index);
     if (outcome->result == WEIR_OUTCOME_RETRY)
         return consumer_put_off(self, state, index, outcome);
     if (was_handled(outcome->reason))
         return consumer_bury(self, state, index, outcome->reason, outcome->detail);
+    rest(self, state, outcome->reason);
     return consumer_return(self, state, index);
 }
 

@@ -64,6 +64,8 @@ struct consumer {
     bool acks_later;  /* a timer runs until the acknowledgements are written */
     bool puts_later;  /* a timer runs until PUT_LATER is tried again */
     bool looks_again; /* a timer runs until memory is asked for again */
+    uint64_t rests_until; /* 0 = it does not rest */
+    uint32_t rests;       /* in a row */
     char host[64];
 
     uint64_t received;

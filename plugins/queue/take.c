@@ -14,9 +14,11 @@
 #include "hub.h"
 
 #define OUTPUT_OUT 0u
-#define REPORT_MS 1000u /* between two looks at the figures */
-#define SHORT_MS 250u   /* between two tries to get memory */
-#define LABEL_MAX 1024u /* the host keeps less of it */
+#define REPORT_MS 1000u   /* between two looks at the figures */
+#define REST_MS 100u      /* after a piece that no worker had; doubles */
+#define REST_DOUBLINGS 6u /* to 6.4 s */
+#define SHORT_MS 250u     /* between two tries to get memory */
+#define LABEL_MAX 1024u   /* the host keeps less of it */
 
 struct take {
     const struct queue_settings *settings; /* borrowed until close */
@@ -28,6 +30,8 @@ struct take {
     char tag_name[PIECE_TAG_SIZE]; /* of the last piece */
     const struct weir_tag *tag;
     bool looks_again;
+    uint64_t rests_until; /* 0 = it does not rest */
+    uint32_t rests;       /* in a row */
     bool had_trouble;
     bool is_leaving;
     uint64_t taken, removed, retried, buried;
@@ -228,6 +232,8 @@ static int take_produce(struct weir_self *self, void *memory, uint32_t credit)
 {
     struct take *state = memory;
 
+    if (weir_now_ms(self) < state->rests_until)
+        return WEIR_WAIT;
     while (credit > 0) {
         struct piece *piece;
         int status;
@@ -276,6 +282,34 @@ static uint64_t wait_of(const struct take *state, const struct weir_outcome *out
     return wait < state->settings->backoff_max ? wait : state->settings->backoff_max;
 }
 
+static void end_rest(struct weir_self *self, void *memory, void *context);
+
+/* A piece has come back that no worker had, since the pool is stopped or has no target. While that
+ * lasts, a source without a rest would take its pieces in a loop. */
+static void rest(struct weir_self *self, struct take *state, const char *reason)
+{
+    uint32_t doublings = state->rests < REST_DOUBLINGS ? state->rests : REST_DOUBLINGS;
+    uint64_t wait = (uint64_t)REST_MS << doublings, now = weir_now_ms(self);
+
+    if (state->is_leaving || now < state->rests_until ||
+        weir_after(self, wait, end_rest, NULL, NULL) != 0)
+        return;
+    if (state->rests == 1)
+        weir_log(self, WEIR_LOG_WARNING, "pieces come back; the source rests between them",
+                 weir_str("reason", reason));
+    state->rests++;
+    state->rests_until = now + wait;
+}
+
+static void end_rest(struct weir_self *self, void *memory, void *context)
+{
+    struct take *state = memory;
+
+    (void)self;
+    (void)context;
+    state->rests_until = 0; /* after a timer the host calls `produce` */
+}
+
 static void note_end(struct weir_self *self, struct take *state, struct piece *piece,
                      const struct weir_outcome *outcome)
 {
@@ -298,6 +332,7 @@ static void note_end(struct weir_self *self, struct take *state, struct piece *p
         state->buried++;
     } else {
         piece->end = PIECE_RETURNED;
+        rest(self, state, outcome->reason);
     }
 }
 
@@ -310,6 +345,8 @@ static void take_settled(struct weir_self *self, void *memory, const struct weir
     state->sent[index] = NULL;
     state->unused[--state->sent_count] = (uint16_t)index;
     note_end(self, state, piece, outcome);
+    if (piece->end != PIECE_RETURNED)
+        state->rests = 0;
     client_settle(state->client, piece);
 }
 

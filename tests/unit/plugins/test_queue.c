@@ -3,7 +3,7 @@
  * Goal:   queue.put is done with a message when it is in the file, keeps what has no room, and
  *         rejects what is too large; queue.take gives pieces in their order, as many as its window
  *         has room for, and writes what became of them: removed, later, dead, or ready again. Shows
- *         promises B84 and B88.
+ *         promises B84, B88 and B89.
  * Method: both behaviours in the test kit, with the real thread and the real file. Another process
  *         looks at the file.
  */
@@ -268,6 +268,43 @@ static void test_piece_larger_than_the_memory_is_dead(void)
     fixture_finish(&f);
 }
 
+/* The pool is stopped: without a rest the source would write and read the piece in a loop. */
+static void expect_rest(struct fixture *f, size_t index, uint64_t rest_ms)
+{
+    struct weir_outcome stopped = { .result = WEIR_OUTCOME_DEAD, .reason = "stopped" };
+
+    fixture_tell(f, index, &stopped);
+    while (!strstr(weir_kit_inspect(f->take, NULL), "waiting=1\n") &&
+           !weir_kit_emitted(f->take, 0, index + 1)) {
+        (void)weir_kit_poll(f->take);
+        (void)weir_kit_produce(f->take, 100);
+    }
+    weir_kit_advance(f->take, rest_ms - 1);
+    (void)weir_kit_produce(f->take, 100);
+    CU_ASSERT_PTR_NULL(weir_kit_emitted(f->take, 0, index + 1));
+    weir_kit_advance(f->take, 1);
+    fixture_expect_taken(f, index + 1, "0");
+    CU_ASSERT_EQUAL(weir_kit_emitted(f->take, 0, index + 1)->attempt, 1);
+}
+
+static void test_source_rests_after_a_piece_that_no_worker_had(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    put_all(&f, 1);
+    fixture_open_take(&f, "");
+    fixture_expect_taken(&f, 0, "0");
+    expect_rest(&f, 0, 100);
+    CU_ASSERT_FALSE(weir_kit_has_logged(f.take, WEIR_LOG_WARNING, "pieces come back"));
+    for (size_t i = 1; i < 9; i++)
+        expect_rest(&f, i, i < 7 ? 100U << i : 6400);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_WARNING, "pieces come back"));
+    fixture_tell_done(&f, 9);
+    fixture_wait_answer(&f, PIECES, "0");
+    fixture_finish(&f);
+}
+
 static void test_dead_piece_stays_with_its_reason(void)
 {
     struct weir_outcome rejected = { .result = WEIR_OUTCOME_DEAD,
@@ -352,6 +389,8 @@ int main(int argc, char **argv)
         { "shortage of memory is no property of a piece",
           test_shortage_of_memory_is_no_property_of_a_piece },
         { "piece larger than the memory is dead", test_piece_larger_than_the_memory_is_dead },
+        { "source rests after a piece that no worker had",
+          test_source_rests_after_a_piece_that_no_worker_had },
         { "dead piece stays with its reason", test_dead_piece_stays_with_its_reason },
         { "leaving take gives back what it has not emitted",
           test_leaving_take_gives_back_what_it_has_not_emitted },
