@@ -9,10 +9,11 @@
 
 #include "hub_parts.h"
 
-#define AGAIN_MS 100u      /* before a store that failed is tried again; doubles */
-#define AGAIN_DOUBLINGS 3u /* to 800 ms */
-#define ROOM_MS 250u       /* between two looks whether a disk has room */
-#define LOOK_MS 1000u      /* between two looks at the clock while retries wait */
+#define AGAIN_MS 100u        /* before a store that failed is tried again; doubles */
+#define AGAIN_DOUBLINGS 3u   /* to 800 ms */
+#define DAMAGED_DOUBLINGS 6u /* to 6.4 s: no disk mends a page of the file */
+#define ROOM_MS 250u         /* between two looks whether a disk has room */
+#define LOOK_MS 1000u        /* between two looks at the clock while retries wait */
 
 /* A disk on which a piece is not even tried is trouble as one that fails: people are to know. A
  * queue that is full is none. */
@@ -75,6 +76,16 @@ static void fail(struct hub *hub, bool is_in_doubt)
     (void)pthread_mutex_unlock(&hub->lock);
 }
 
+/* All that was tried worked: a file that can be opened and written, but not read, stays trouble. */
+static void succeed(struct hub *hub)
+{
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->failures = 0;
+    hub->store.is_damaged = false;
+    set_trouble(hub, has_client_that(hub, LACKS_DISK) ? no_room : NULL);
+    (void)pthread_mutex_unlock(&hub->lock);
+}
+
 /* --- a step ----------------------------------------------------------------------------------- */
 
 static bool recover(struct hub *hub)
@@ -111,8 +122,9 @@ static bool attach_queues(struct hub *hub)
     return true;
 }
 
-/* True: something was written, and more may wait. */
-static bool write_group(struct hub *hub, bool *out_is_well)
+/* True: something was written, and more may wait. `out_has_written`: nothing is left out for want
+ * of room on the disk. */
+static bool write_group(struct hub *hub, bool *out_is_well, bool *out_has_written)
 {
     uint64_t free_bytes = place_free_bytes(&hub->store.place);
     enum store_result result = STORE_OK;
@@ -136,12 +148,9 @@ static bool write_group(struct hub *hub, bool *out_is_well)
         fail(hub, result == STORE_IN_DOUBT);
     (void)pthread_mutex_lock(&hub->lock);
     group_finish_locked(hub, &group, result);
-    if (*out_is_well && !makes_room) {
-        hub->failures = 0;
-        set_trouble(hub, has_client_that(hub, LACKS_DISK) ? no_room : NULL);
-    } else if (*out_is_well) {
+    if (*out_is_well && makes_room)
         hub->failures++;
-    }
+    *out_has_written = *out_is_well && !makes_room;
     (void)pthread_cond_broadcast(&hub->quiet);
     (void)pthread_mutex_unlock(&hub->lock);
     hub->is_tidy = hub->is_tidy && is_empty;
@@ -151,13 +160,17 @@ static bool write_group(struct hub *hub, bool *out_is_well)
 /* True: more may wait. */
 static bool step(struct hub *hub)
 {
-    bool is_well, has_more;
+    bool is_well, has_written, has_more;
 
     if (hub->is_in_doubt && !recover(hub))
         return false;
-    has_more = write_group(hub, &is_well);
-    if (is_well && feed_all(hub) != 0)
+    has_more = write_group(hub, &is_well, &has_written);
+    if (is_well && feed_all(hub) != 0) {
         fail(hub, true);
+        return false;
+    }
+    if (has_written)
+        succeed(hub);
     return has_more;
 }
 
@@ -166,7 +179,8 @@ static bool step(struct hub *hub)
 /* Milliseconds, at most, until something is to be done without a wake; UINT64_MAX: never. */
 static uint64_t wait_ms(const struct hub *hub)
 {
-    uint32_t doublings = hub->failures < AGAIN_DOUBLINGS ? hub->failures : AGAIN_DOUBLINGS;
+    uint32_t most = hub->store.is_damaged ? DAMAGED_DOUBLINGS : AGAIN_DOUBLINGS;
+    uint32_t doublings = hub->failures < most ? hub->failures : most;
     int64_t due = hub->next_due == STORE_NEVER ? LOOK_MS : hub->next_due - hub_wall_ms();
 
     if (hub->failures > 0)
@@ -213,7 +227,7 @@ static bool wait(struct hub *hub, bool has_more)
     if (!is_woken && hub->failures == 0 && !hub->is_tidy) {
         int left = store_tidy(&hub->store);
 
-        hub->is_tidy = left == 0;
+        hub->is_tidy = left <= 0; /* after a failure, not before something was written */
         if (left < 0)
             fail(hub, true);
     }

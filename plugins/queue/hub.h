@@ -42,10 +42,12 @@ void client_acknowledge(struct client *client);
 
 /* Takes the piece, whose `of` is the kept message. */
 void client_put(struct client *client, struct piece *piece);
-/* Appends the pieces that are stored, oldest first. */
+/* Appends the pieces that are stored, oldest first, and those that never will be: PIECE_DEAD, with
+ * the reason as their detail. */
 void client_get_stored(struct client *client, struct piece_list *out);
-/* Drops what waits; what is being committed is waited for. */
-void client_withdraw(struct client *client);
+/* Drops what waits; what is being committed is waited for. Appends the pieces that may be in the
+ * file all the same, since their commit failed: PIECE_DEAD, with that as their detail. */
+void client_withdraw(struct client *client, struct piece_list *out_doubtful);
 
 /* Appends pieces that were taken. */
 void client_get_taken(struct client *client, struct piece_list *out);

@@ -97,31 +97,13 @@ static uint32_t room_of(const struct hub_queue *queue, uint64_t *out_bytes)
     return taker->settings.window - taker->out;
 }
 
-/* A struct of another layout is no message of a worker here. */
-static bool is_mismatch(struct piece *piece)
-{
-    if (!piece->tag[0] || piece->layout == PIECE_LAYOUT)
-        return false;
-    piece->end = PIECE_DEAD;
-    (void)snprintf(piece->reason, sizeof piece->reason, "mismatch");
-    (void)snprintf(piece->detail, sizeof piece->detail, "layout %x, here %x",
-                   (unsigned)piece->layout, (unsigned)PIECE_LAYOUT);
-    return true;
-}
-
-static void give_locked(struct hub *hub, struct hub_queue *queue, struct client *taker,
-                        struct piece_list *pieces)
+static void give_locked(struct hub_queue *queue, struct client *taker, struct piece_list *pieces)
 {
     struct piece *piece;
 
     while ((piece = piece_list_take(pieces)) != NULL) {
         piece->queue = queue;
         queue->in_hand[queue->in_hand_count++] = (struct in_hand){ piece->id, false };
-        if (is_mismatch(piece)) {
-            piece_list_append(&hub->settled, piece);
-            hub->is_woken = true; /* this thread has collected before it read */
-            continue;
-        }
         taker->out++;
         piece_list_append(&taker->ready, piece);
     }
@@ -151,7 +133,7 @@ static int feed(struct hub *hub, struct hub_queue *queue)
     if (pieces.count == room || pieces.bytes >= bytes)
         queue->is_read_out = false;
     if (pieces.count > 0 && queue->taker == taker && !taker->is_stopped && !queue->forgets) {
-        give_locked(hub, queue, taker, &pieces);
+        give_locked(queue, taker, &pieces);
     } else if (pieces.count > 0) {
         piece_list_free(&pieces);
         feed_rewind(queue);

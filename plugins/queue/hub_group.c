@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "hub_parts.h"
@@ -25,6 +26,24 @@ static bool is_filled(const struct group *group)
            group->puts.bytes >= GROUP_BYTES;
 }
 
+/* One wake for all that the client has not got. */
+static void give(struct client *client, struct piece *piece)
+{
+    piece_list_append(&client->ready, piece);
+    if (client->ready.count == 1)
+        hub_wake_client(client);
+}
+
+/* A reload has made `bytes` smaller than the first piece, so the queue never has room for it. */
+static void refuse(struct client *client)
+{
+    struct piece *piece = piece_list_take(&client->waiting);
+
+    piece->end = PIECE_DEAD;
+    (void)snprintf(piece->detail, sizeof piece->detail, "too_large: more than `bytes`");
+    give(client, piece);
+}
+
 static void collect_puts(struct client *client, struct group *group, uint64_t free_bytes)
 {
     if (!client->waiting.first)
@@ -32,6 +51,10 @@ static void collect_puts(struct client *client, struct group *group, uint64_t fr
     while (client->waiting.first && !is_filled(group)) {
         struct piece *piece = client->waiting.first;
 
+        if (piece->size > client->settings.bytes) {
+            refuse(client);
+            continue;
+        }
         client->lack = lack_of(client, piece, free_bytes);
         if (client->lack != LACKS_NOTHING)
             return;
@@ -142,14 +165,6 @@ static void finish_settled(struct group *group)
             feed_rewind(piece->queue);
         piece_destroy(piece);
     }
-}
-
-/* One wake for all that the client has not got. */
-static void give(struct client *client, struct piece *piece)
-{
-    piece_list_append(&client->ready, piece);
-    if (client->ready.count == 1)
-        hub_wake_client(client);
 }
 
 static void finish_puts(struct group *group)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -140,13 +141,29 @@ int client_join(const struct queue_settings *settings, bool is_take, struct clie
     return status;
 }
 
-/* Locked. */
-static void withdraw(struct client *client)
+static void drop(struct piece_list *pieces, struct piece_list *out_doubtful)
 {
-    piece_list_free(&client->waiting);
+    struct piece *piece;
+
+    while ((piece = piece_list_take(pieces)) != NULL) {
+        if (!piece->is_in_doubt || !out_doubtful) {
+            piece_destroy(piece);
+            continue;
+        }
+        piece->end = PIECE_DEAD;
+        (void)snprintf(piece->detail, sizeof piece->detail, "may be stored: %.*s",
+                       (int)(sizeof piece->detail - sizeof "may be stored: "), piece->name);
+        piece_list_append(out_doubtful, piece);
+    }
+}
+
+/* Locked. */
+static void withdraw(struct client *client, struct piece_list *out_doubtful)
+{
+    drop(&client->waiting, out_doubtful);
     while (client->busy > 0) {
         (void)pthread_cond_wait(&client->hub->quiet, &client->hub->lock);
-        piece_list_free(&client->waiting); /* a commit that failed gives them back */
+        drop(&client->waiting, out_doubtful); /* a commit that failed gives them back */
     }
 }
 
@@ -165,7 +182,7 @@ void client_leave(struct client *client)
     struct client **at = &hub->clients;
 
     (void)pthread_mutex_lock(&hub->lock);
-    withdraw(client);
+    withdraw(client, NULL);
     stop(client);
     while (*at != client)
         at = &(*at)->next;
@@ -228,10 +245,10 @@ void client_get_stored(struct client *client, struct piece_list *out)
     (void)pthread_mutex_unlock(&client->hub->lock);
 }
 
-void client_withdraw(struct client *client)
+void client_withdraw(struct client *client, struct piece_list *out_doubtful)
 {
     (void)pthread_mutex_lock(&client->hub->lock);
-    withdraw(client);
+    withdraw(client, out_doubtful);
     (void)pthread_mutex_unlock(&client->hub->lock);
 }
 

@@ -66,22 +66,32 @@ static void report(struct weir_self *self, struct put *state)
     weir_progress(self, "stored", state->stored, 0);
 }
 
+static void settle_all(struct weir_self *self, struct put *state, struct piece_list *pieces)
+{
+    struct piece *piece;
+
+    while ((piece = piece_list_take(pieces)) != NULL) {
+        bool is_dead = piece->end == PIECE_DEAD;
+
+        state->waiting--;
+        state->waiting_bytes -= piece->size;
+        state->stored += is_dead ? 0 : 1;
+        if (is_dead)
+            weir_reason(self, "%s", piece->detail);
+        (void)weir_settle(self, piece->of, is_dead ? WEIR_REJECT : WEIR_DONE);
+        piece_destroy(piece);
+    }
+    set_demand(self, state);
+}
+
 static void settle_stored(struct weir_self *self, struct put *state)
 {
     struct piece_list stored = { NULL, NULL, 0, 0 };
-    struct piece *piece;
 
     client_get_stored(state->client, &stored);
     if (stored.count > 0)
         state->went_at = weir_now_ms(self);
-    while ((piece = piece_list_take(&stored)) != NULL) {
-        state->waiting--;
-        state->waiting_bytes -= piece->size;
-        state->stored++;
-        (void)weir_settle(self, piece->of, WEIR_DONE);
-        piece_destroy(piece);
-    }
-    set_demand(self, state);
+    settle_all(self, state, &stored);
 }
 
 static void report_again(struct weir_self *self, void *memory, void *context)
@@ -170,11 +180,15 @@ static void put_reconfigure(struct weir_self *self, void *memory, const void *se
     set_demand(self, state);
 }
 
-/* What is stored while the worker gives up is settled; the rest is dead, and no piece. */
+/* What is stored while the worker gives up is settled; the rest is dead. Whether a piece in
+ * doubt is stored, nobody knows before the file can be used again: its dead letter names it. */
 static int give_up(struct weir_self *self, struct put *state)
 {
-    client_withdraw(state->client);
+    struct piece_list doubtful = { NULL, NULL, 0, 0 };
+
+    client_withdraw(state->client, &doubtful);
     settle_stored(self, state);
+    settle_all(self, state, &doubtful);
     return WEIR_END;
 }
 

@@ -37,9 +37,12 @@ static const char manners[] = "PRAGMA journal_mode=WAL;"
 
 int store_fail(struct store *store, const char *what)
 {
+    int code = store->connection ? sqlite3_extended_errcode(store->connection) : 0;
+
+    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+        store->is_damaged = true;
     (void)snprintf(store->error, sizeof store->error, "%s: %s (%d)", what,
-                   store->connection ? sqlite3_errmsg(store->connection) : "memory is out",
-                   store->connection ? sqlite3_extended_errcode(store->connection) : 0);
+                   store->connection ? sqlite3_errmsg(store->connection) : "memory is out", code);
     return -1;
 }
 

@@ -70,6 +70,7 @@ struct store {
     int64_t last_id;            /* the largest that is committed */
     int64_t next_id;            /* the largest with the open transaction */
     int64_t doubt_after;        /* the last id that was known before the first doubt; -1 = none */
+    bool is_damaged;            /* SQLite found a page that cannot be */
     char error[PLACE_REASON_SIZE];
 };
 

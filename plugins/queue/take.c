@@ -192,15 +192,28 @@ static int emit(struct weir_self *self, struct take *state, const struct piece *
     return status;
 }
 
-static void bury_large(struct weir_self *self, struct take *state, struct piece *piece)
+/* Makes a piece dead that no worker gets. The caller has set its detail. Takes the piece. */
+static void bury(struct weir_self *self, struct take *state, struct piece *piece,
+                 const char *reason)
 {
-    weir_log(self, WEIR_LOG_ERROR, "piece is too large", weir_str("piece", piece->name),
-             weir_uint("bytes", piece->size));
     piece->end = PIECE_DEAD;
-    (void)snprintf(piece->reason, sizeof piece->reason, "too_large");
-    (void)snprintf(piece->detail, sizeof piece->detail, "larger than host.memory");
+    (void)snprintf(piece->reason, sizeof piece->reason, "%s", reason);
+    weir_log(self, WEIR_LOG_ERROR, "piece is dead, and no worker had it",
+             weir_str("queue", state->settings->queue), weir_str("piece", piece->name),
+             weir_uint("bytes", piece->size), weir_str("reason", reason),
+             weir_str("detail", piece->detail));
     state->buried++;
     client_settle(state->client, piece);
+}
+
+/* A struct of another layout is no message of a worker here. */
+static bool is_mismatch(struct piece *piece)
+{
+    if (!piece->tag[0] || piece->layout == PIECE_LAYOUT)
+        return false;
+    (void)snprintf(piece->detail, sizeof piece->detail, "layout %x, here %x",
+                   (unsigned)piece->layout, (unsigned)PIECE_LAYOUT);
+    return true;
 }
 
 static void look_again(struct weir_self *self, void *memory, void *context)
@@ -219,7 +232,8 @@ static void keep(struct weir_self *self, struct take *state, struct piece *piece
     struct piece_list front = { NULL, NULL, 0, 0 };
 
     if (status == WEIR_ENOMEM && !weir_message_fits(self, piece->size)) {
-        bury_large(self, state, piece);
+        (void)snprintf(piece->detail, sizeof piece->detail, "larger than host.memory");
+        bury(self, state, piece, "too_large");
     } else {
         piece_list_append(&front, piece);
         piece_list_prepend_all(&state->waiting, &front);
@@ -243,6 +257,10 @@ static int take_produce(struct weir_self *self, void *memory, uint32_t credit)
         piece = piece_list_take(&state->waiting);
         if (!piece)
             return WEIR_WAIT;
+        if (is_mismatch(piece)) {
+            bury(self, state, piece, "mismatch");
+            continue;
+        }
         status = emit(self, state, piece);
         if (status != 0) {
             keep(self, state, piece, status);

@@ -123,6 +123,11 @@ void fixture_open_take(struct fixture *f, const char *more)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
+void fixture_begin_wait(struct fixture *f)
+{
+    f->began_ms = steady_ms();
+}
+
 void fixture_turn(struct fixture *f)
 {
     if (steady_ms() - f->began_ms > wait_limit_ms())

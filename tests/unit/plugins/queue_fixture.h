@@ -36,6 +36,8 @@ void fixture_reconfigure_put(struct fixture *f, const char *more);
 void fixture_close_put(struct fixture *f);
 void fixture_close_take(struct fixture *f);
 
+/* The time of the next condition begins. */
+void fixture_begin_wait(struct fixture *f);
 /* One look at all that may have come, in both kits. Use it in a loop, for a condition; the test
  * fails when it takes longer than wait_limit_ms. */
 void fixture_turn(struct fixture *f);

@@ -95,6 +95,25 @@ static void test_full_queue_keeps_messages_until_there_is_room(void)
     fixture_finish(&f);
 }
 
+static void test_piece_that_a_reload_leaves_no_room_for_is_rejected(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0\nlimit: 1");
+    CU_ASSERT_EQUAL(fixture_put(&f, "1"), WEIR_KEEP);
+    CU_ASSERT_EQUAL(fixture_put(&f, "a large piece"), WEIR_KEEP);
+    CU_ASSERT_EQUAL(fixture_put(&f, "3"), WEIR_KEEP);
+    fixture_wait_stored(&f, 1);
+    fixture_reconfigure_put(&f, "min_free: 0\nbytes: 4\npiece_max: 4");
+    while (weir_kit_settled_count(f.put, WEIR_REJECT) == 0)
+        fixture_turn(&f);
+    fixture_wait_stored(&f, 2);
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, "SELECT CAST(payload AS TEXT) FROM piece"), "1 3");
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(f.put, NULL), "unstored=0\n"));
+    fixture_finish(&f);
+}
+
 static void test_disk_down_to_min_free_is_logged(void)
 {
     struct fixture f;
@@ -263,7 +282,7 @@ static void test_piece_larger_than_the_memory_is_dead(void)
     weir_kit_limit_memory(f.take, 5);
     fixture_wait_answer(&f, "SELECT state, reason, detail FROM piece WHERE id=1",
                         "2 too_large larger than host.memory");
-    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_ERROR, "piece is too large"));
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_ERROR, "piece is dead"));
     fixture_expect_taken(&f, 0, "small");
     fixture_finish(&f);
 }
@@ -368,6 +387,7 @@ static void test_piece_of_another_machine_is_dead(void)
     CU_ASSERT_STRING_EQUAL(fixture_ask(&f, "UPDATE piece SET layout=layout+1"), "");
     fixture_open_take(&f, "");
     fixture_wait_answer(&f, "SELECT state, reason FROM piece", "2 mismatch");
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_ERROR, "piece is dead"));
     CU_ASSERT_PTR_NULL(weir_kit_emitted(f.take, 0, 0));
     fixture_finish(&f);
 }
@@ -380,6 +400,8 @@ int main(int argc, char **argv)
         { "too large message is rejected", test_too_large_message_is_rejected },
         { "full queue keeps messages until there is room",
           test_full_queue_keeps_messages_until_there_is_room },
+        { "piece that a reload leaves no room for is rejected",
+          test_piece_that_a_reload_leaves_no_room_for_is_rejected },
         { "disk down to min_free is logged", test_disk_down_to_min_free_is_logged },
         { "copies that wait are limited", test_copies_that_wait_are_limited },
         { "leaving put waits until all is stored", test_leaving_put_waits_until_all_is_stored },

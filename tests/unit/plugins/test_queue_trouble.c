@@ -8,9 +8,12 @@
  *         a clock_gettime that the test steps, and a disk whose syncs fail when the test says so.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/suite.h"
@@ -229,6 +232,95 @@ static void test_nothing_is_done_while_syncs_fail(void)
     fixture_finish(&f);
 }
 
+static void test_dead_letter_of_a_piece_in_doubt_names_it(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    lost_writes_fail(1, UINT32_MAX);
+    CU_ASSERT_EQUAL(fixture_put(&f, "first"), WEIR_KEEP);
+    while (lost_writes_failed() < 2) /* then the first commit is over */
+        fixture_turn(&f);
+    while (weir_kit_leave(f.put) != WEIR_END)
+        weir_kit_advance(f.put, 1000);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(f.put, WEIR_REJECT), 1);
+    CU_ASSERT_EQUAL(strncmp(weir_kit_reason(f.put), "may be stored: ", 15), 0);
+    CU_ASSERT_EQUAL(weir_kit_kept_count(f.put), 0);
+    fixture_finish(&f);
+}
+
+/* --- a page that is damaged ------------------------------------------------------------------- */
+
+#define OPENS 4u
+
+/* The file, but not the first pages, which have the tables. */
+static void damage(const char *path)
+{
+    static const char wrong[64] = { 0x7f, 0x7f, 0x7f, 0x7f };
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    struct stat about;
+
+    CU_ASSERT_EQUAL(fstat(descriptor, &about), 0);
+    CU_ASSERT_TRUE(about.st_size > (off_t)4 * LARGE);
+    for (off_t at = (off_t)4096 * 500; at < about.st_size; at += 4096)
+        CU_ASSERT_EQUAL(pwrite(descriptor, wrong, sizeof wrong, at), sizeof wrong);
+    CU_ASSERT_EQUAL(close(descriptor), 0);
+}
+
+static void wait_open(struct fixture *f, int watch)
+{
+    char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+
+    fixture_begin_wait(f);
+    while (read(watch, event, sizeof event) < 0)
+        fixture_turn(f);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+/* Each look opens the file again, and works until the page is read. */
+static void test_damaged_page_is_looked_at_less_and_less_often(void)
+{
+    static char text[LARGE];
+    struct fixture f;
+    struct timespec began, ended;
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    for (uint32_t i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(weir_kit_handle(f.put, NULL, text, sizeof text), WEIR_KEEP);
+    fixture_wait_stored(&f, 5);
+    fixture_close_put(&f); /* no WAL has the pages */
+    fixture_open_put(&f, "min_free: 0");
+    damage(f.path);
+    CU_ASSERT_TRUE(inotify_add_watch(watch, f.path, IN_OPEN) >= 0);
+    fixture_open_take(&f, "");
+    wait_open(&f, watch);
+    (void)clock_gettime(CLOCK_MONOTONIC, &began);
+    for (uint32_t i = 0; i < OPENS; i++)
+        wait_open(&f, watch);
+    (void)clock_gettime(CLOCK_MONOTONIC, &ended);
+    CU_ASSERT_TRUE((ended.tv_sec - began.tv_sec) * 1000 +
+                       (ended.tv_nsec - began.tv_nsec) / 1000000 >=
+                   400 + 800 + 1600 + 3200);
+    CU_ASSERT_EQUAL(count_of(weir_kit_logged(f.put), "pieces cannot be stored") +
+                        count_of(weir_kit_logged(f.take), "pieces cannot be stored"),
+                    1);
+    CU_ASSERT_FALSE(weir_kit_has_logged(f.put, WEIR_LOG_INFO, "stored again"));
+    CU_ASSERT_FALSE(weir_kit_has_logged(f.take, WEIR_LOG_INFO, "stored again"));
+    (void)close(watch);
+    fixture_finish(&f);
+}
+
 /* --- locks ------------------------------------------------------------------------------------ */
 
 static struct stat about_log(struct fixture *f)
@@ -293,6 +385,10 @@ int main(int argc, char **argv)
           test_each_sync_that_fails_with_a_large_log_loses_nothing },
         { "syncs that fail in a row lose nothing", test_syncs_that_fail_in_a_row_lose_nothing },
         { "nothing is done while syncs fail", test_nothing_is_done_while_syncs_fail },
+        { "dead letter of a piece in doubt names it",
+          test_dead_letter_of_a_piece_in_doubt_names_it },
+        { "damaged page is looked at less and less often",
+          test_damaged_page_is_looked_at_less_and_less_often },
         { "locks stay when another descriptor is closed",
           test_locks_stay_when_another_descriptor_is_closed },
         CU_TEST_INFO_NULL,
