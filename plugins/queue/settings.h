@@ -26,6 +26,7 @@ struct queue_settings {
     uint64_t min_free;  /* bytes of the file system */
     uint64_t piece_max; /* bytes */
     /* queue.take */
+    uint32_t attempts;
     uint64_t backoff; /* milliseconds */
     uint64_t backoff_max;
 };

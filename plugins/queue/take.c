@@ -328,26 +328,36 @@ static void end_rest(struct weir_self *self, void *memory, void *context)
     state->rests_until = 0; /* after a timer the host calls `produce` */
 }
 
+static void note_dead(struct weir_self *self, struct take *state, struct piece *piece,
+                      const struct weir_outcome *outcome, const char *reason)
+{
+    piece->end = PIECE_DEAD;
+    piece->attempt = outcome->attempt;
+    (void)snprintf(piece->reason, sizeof piece->reason, "%s", reason);
+    (void)snprintf(piece->detail, sizeof piece->detail, "%s", outcome->detail);
+    weir_log(self, WEIR_LOG_WARNING, "piece is dead", weir_str("queue", state->settings->queue),
+             weir_str("piece", piece->name), weir_uint("attempt", outcome->attempt),
+             weir_str("reason", reason), weir_str("detail", outcome->detail));
+    state->buried++;
+}
+
 static void note_end(struct weir_self *self, struct take *state, struct piece *piece,
                      const struct weir_outcome *outcome)
 {
+    bool is_last = outcome->attempt >= state->settings->attempts;
+
     if (outcome->result == WEIR_OUTCOME_DONE) {
         piece->end = PIECE_DONE;
         state->removed++;
-    } else if (outcome->result == WEIR_OUTCOME_RETRY) {
+    } else if (outcome->result == WEIR_OUTCOME_RETRY && !is_last) {
         piece->end = PIECE_RETRIED;
         piece->attempt = outcome->attempt + 1;
         piece->delay_ms = wait_of(state, outcome);
         state->retried++;
+    } else if (outcome->result == WEIR_OUTCOME_RETRY) {
+        note_dead(self, state, piece, outcome, "attempts");
     } else if (was_handled(outcome->reason)) {
-        piece->end = PIECE_DEAD;
-        piece->attempt = outcome->attempt;
-        (void)snprintf(piece->reason, sizeof piece->reason, "%s", outcome->reason);
-        (void)snprintf(piece->detail, sizeof piece->detail, "%s", outcome->detail);
-        weir_log(self, WEIR_LOG_WARNING, "piece is dead", weir_str("queue", state->settings->queue),
-                 weir_str("piece", piece->name), weir_uint("attempt", outcome->attempt),
-                 weir_str("reason", outcome->reason), weir_str("detail", outcome->detail));
-        state->buried++;
+        note_dead(self, state, piece, outcome, outcome->reason);
     } else {
         piece->end = PIECE_RETURNED;
         rest(self, state, outcome->reason);
@@ -420,6 +430,9 @@ static const struct weir_option options[] = {
     SETTINGS_OF_BOTH,
     WEIR_OPTION_U32(struct queue_settings, window, .fallback = "100", .min = 1, .max = WINDOW_MAX,
                     .live = true, .help = "pieces that are taken and not settled"),
+    WEIR_OPTION_U32(struct queue_settings, attempts, .fallback = "21", .min = 1, .max = 65535,
+                    .live = true,
+                    .help = "after the last one a piece that asks for a retry is dead"),
     WEIR_OPTION_DURATION(struct queue_settings, backoff, .fallback = "1s", .max = 86400000,
                          .live = true,
                          .help = "before the second attempt, when the worker names no delay"),

@@ -3,7 +3,7 @@
 """Goal:   what a queue in a file has answered to is on the disk and comes out: after kill -9 at any
         time, on a full disk, when the WAL is unlinked or the file is away, and through reloads. Two
         hosts never share a file, and a file of somebody else stays as it is. Shows promises B80,
-        B81, B82, B83 and B84.
+        B81, B82, B83, B84 and B87.
 Method: real hosts. Clients of http.server put numbers; 204 says that the worker is done, so the
         list of these numbers is an oracle outside of the host. queue.take gives the numbers to a
         file, which is compared with the list. Small disks are in memory. Every wait is for a
@@ -35,7 +35,7 @@ sources:
 TAKEpools:
   in: {use: queue.put, size: 1, args: {file: PLACE/jobs, queue: t, min_free: FREEMORE}}
 """
-TAKE = "  work: {use: queue.take, args: {file: PLACE/jobs, queue: tTAKEN}, to: record}\n"
+TAKE = "  work: {use: queue.take, args: {file: PLACE/TAKEFILE, queue: tTAKEN}, to: record}\n"
 RECORD = "  record: {use: file.append, args: {path: WORK/record}}\n"
 REFUSE = "  record: {use: relay.pass, args: {rejects_each: 2}, outputs: {out: good}}\n" \
          "  good: {use: file.append, args: {path: WORK/record}}\n"
@@ -45,11 +45,12 @@ class Fixture(Host):
     def __init__(self, work, place="WORK", takes=True, pools=RECORD):
         super().__init__(work)
         self.place, self.takes, self.pools = place.replace("WORK", work), takes, pools
-        self.answered, self.number = [], 0
+        self.answered, self.number, self.take_file = [], 0, "jobs"
         self.configure()
 
     def configure(self, more="", taken="", free="0"):
         text = PUT.replace("TAKE", TAKE if self.takes else "") + (self.pools if self.takes else "")
+        text = text.replace("TAKEFILE", self.take_file)
         text = text.replace("PLACE", self.place).replace("WORK", self.work)
         self.write(text.replace("MORE", more).replace("FREE", free).replace("TAKEN", taken),
                    more=f', dead_letters: {{file: "{self.work}/dead"}}')
@@ -400,11 +401,55 @@ def test_reloads_under_load():
         check(host.stop() == 0, "the exit code")
 
 
+def reload(host, taken="", take_file="jobs"):
+    host.take_file = take_file
+    host.configure(taken=taken)
+    answer = host.run("reload")
+    check(answer.returncode == 0, f"reload: {answer.stdout} {answer.stderr}")
+
+
+def test_reload_of_what_a_take_reads():
+    """promise B80: the old source ends with its messages settled, and the new one goes on"""
+    with fixture() as host:
+        host.start()
+        for taken, take_file in (("", "jobs"), (", sync: normal", "jobs"), ("2", "jobs"),
+                                 ("", "jobs"), ("", "other"), ("", "jobs")):
+            reload(host, taken, take_file)
+            check(host.put(20), "puts")
+            elsewhere = taken == "2" or take_file != "jobs"
+            if elsewhere:
+                check(set(host.answered[-20:]) <= host.stored(), "nobody takes from the queue")
+            else:
+                until(host.has_all, "all numbers")
+        check(os.path.exists(f"{host.work}/other"), "the other file")
+        check(host.record() == host.answered, "each number once, in order")
+        check(host.stop() == 0, "the exit code")
+
+
+def test_retry_waits_over_a_restart():
+    """promise B87: also while the host is not there"""
+    pools = "  record: {use: exec.run, size: 1, args: {shell: true, command: [exit 75]," \
+            " retry_after: 1h}}\n"
+    with fixture(pools=pools) as host:
+        host.start()
+        check(host.put(), "a put")
+        until(lambda: host.ask("SELECT attempt, delay FROM piece WHERE state=1") == [(2, 3600000)],
+              "a retry that waits")
+        due = host.ask("SELECT due FROM piece")
+        for how in (9, 15):
+            host.stop(how)
+            host.start()
+            until(lambda: host.json("inspect", "work")["items"]["queue_length"] == "1", "a start")
+            check(host.ask("SELECT state, attempt, due FROM piece") == [(1, 2, due[0][0])],
+                  "it waits for the same time")
+        check(host.stop() == 0, "the exit code")
+
+
 def test_options_that_are_missing_are_refused():
     """As `weir check` says."""
     with fixture() as host:
         for option in ("id: run", "unique: 1s", "after: 1s", "priority: 1", "aging: 1s",
-                       "attempts: 3", "crashes: 3"):
+                       "crashes: 3"):
             host.configure(more=f", {option}")
             answer = host.run("check", host.file)
             name = option.split(":", maxsplit=1)[0]

@@ -61,6 +61,19 @@ static void test_backoff_doubles_up_to_its_limit(void)
     fixture_finish(&f);
 }
 
+static void test_retry_after_the_last_attempt_is_dead(void)
+{
+    struct fixture f;
+
+    put_and_take(&f, "attempts: 2");
+    retry(&f, 0, 1);
+    fixture_expect_taken(&f, 1, "first");
+    retry(&f, 1, 1);
+    fixture_wait_answer(&f, "SELECT state, attempt, reason FROM piece", "2 2 attempts");
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.take, WEIR_LOG_WARNING, "piece is dead"));
+    fixture_finish(&f);
+}
+
 static void test_delay_of_the_worker_counts_instead_of_the_backoff(void)
 {
     struct fixture f;
@@ -373,6 +386,7 @@ int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
         { "backoff doubles up to its limit", test_backoff_doubles_up_to_its_limit },
+        { "retry after the last attempt is dead", test_retry_after_the_last_attempt_is_dead },
         { "delay of the worker counts instead of the backoff",
           test_delay_of_the_worker_counts_instead_of_the_backoff },
         { "retry waits over a restart and keeps its rank",
