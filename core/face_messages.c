@@ -190,6 +190,12 @@ int runtime_inspect_wait(struct runtime *runtime, const struct request_options *
     return status;
 }
 
+int runtime_on_answer(struct runtime *runtime, uint64_t reference, void (*call)(void *context),
+                      void *context)
+{
+    return external_requests_on_answer(runtime->external_requests, reference, call, context);
+}
+
 bool runtime_is_answered(struct runtime *runtime, uint64_t reference)
 {
     return external_requests_is_answered(runtime->external_requests, reference);

@@ -173,6 +173,24 @@ int external_requests_await_any(struct external_requests *requests, const uint64
     return status;
 }
 
+int external_requests_on_answer(struct external_requests *requests, uint64_t reference,
+                                void (*call)(void *context), void *context)
+{
+    struct external_request *request;
+
+    lock_acquire(&requests->lock);
+    request = external_requests_find_locked(requests, reference);
+    /* Relaxed: written under the lock. */
+    if (request && atomic_load_explicit(&request->answered, memory_order_relaxed)) {
+        call(context);
+    } else if (request) {
+        request->on_answer = call;
+        request->on_answer_context = context;
+    }
+    lock_release(&requests->lock);
+    return request ? 0 : WEIR_EUNKNOWN;
+}
+
 bool external_requests_is_answered(struct external_requests *requests, uint64_t reference)
 {
     struct external_request *request;

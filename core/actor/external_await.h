@@ -24,6 +24,11 @@ int external_requests_await_any(struct external_requests *requests, const uint64
                                 uint32_t count, uint64_t timeout_ms, uint32_t *out_index,
                                 struct external_request_answer *out);
 
+/* Calls `call` once the request has its answer, or now if it has it, under the lock of the table:
+ * it must not call back. It replaces an earlier one. WEIR_EUNKNOWN: not open. */
+int external_requests_on_answer(struct external_requests *requests, uint64_t reference,
+                                void (*call)(void *context), void *context);
+
 /* True when external_requests_await would return at once with an answer. */
 bool external_requests_is_answered(struct external_requests *requests, uint64_t reference);
 

@@ -44,8 +44,8 @@ struct external_request {
     uint64_t due_ns;                       /* const: by the system's clock */
     _Atomic uint32_t answered;             /* futex; written under the lock */
     weir_pid pool;                         /* const: of a take; 0: it is none */
-    void (*on_answer)(void *);             /* const; may be NULL */
-    void *on_answer_context;               /* const */
+    void (*on_answer)(void *);             /* lock; may be NULL */
+    void *on_answer_context;               /* lock */
     bool awaited;                          /* lock */
     bool begun;                            /* lock: by an actor */
     struct external_request_answer answer; /* lock, until `answered` */

@@ -182,10 +182,20 @@ int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeout_ms)
     return status;
 }
 
+/* The thread of a callback cannot be joined by itself. */
+static bool is_misused(struct weir_runtime *runtime)
+{
+    if (!runtime_is_own_thread(runtime->core))
+        return false;
+    log_event(runtime_log(runtime->core), WEIR_LOG_ERROR, "runtime", "not destroyed",
+              weir_str("reason", "weir_runtime_destroy was called in a callback"));
+    return true;
+}
+
 void weir_runtime_destroy(struct weir_runtime *runtime)
 {
-    if (!runtime || runtime_stop(runtime->core) != 0)
-        return; /* called from a callback: its own thread cannot be joined */
+    if (!runtime || is_misused(runtime) || runtime_stop(runtime->core) != 0)
+        return;
     while (!list_empty(&runtime->parts)) { /* newest first: a pool after those nested in it */
         struct part *part = LIST_ENTRY(runtime->parts.previous, struct part, link);
 

@@ -38,6 +38,12 @@ int weir_runtime_request(struct weir_runtime *runtime, weir_pid to, enum weir_la
     return runtime_request(runtime->core, &options, message, out_reference);
 }
 
+int weir_runtime_on_answer(struct weir_runtime *runtime, uint64_t reference,
+                           void (*call)(void *context), void *context)
+{
+    return runtime_on_answer(runtime->core, reference, call, context);
+}
+
 int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference, struct weir_answer *out)
 {
     return runtime_await(runtime->core, reference, out);

@@ -79,6 +79,11 @@ int runtime_await_any(struct runtime *runtime, const uint64_t *references, uint3
 int runtime_inspect_wait(struct runtime *runtime, const struct request_options *options,
                          const char *const *items, struct weir_answer *out);
 
+/* Calls `call` once the request has its answer, or now if it has it; must not call the runtime.
+ * WEIR_EUNKNOWN: not open. */
+int runtime_on_answer(struct runtime *runtime, uint64_t reference, void (*call)(void *context),
+                      void *context);
+
 /* Whether runtime_await would return at once with an answer. */
 bool runtime_is_answered(struct runtime *runtime, uint64_t reference);
 

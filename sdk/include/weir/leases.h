@@ -23,9 +23,10 @@ extern "C" {
 
 /*
  * Takes a worker, and waits for one up to `timeout_ms`; 0 = tries once: WEIR_EFULL unless a worker
- * is free or on its way back after a return. WEIR_ETIMEOUT. WEIR_EFULL: all workers are in use, and
- * the pool's queue of takers has no room. WEIR_EUNSUPPORTED: the pool gives no leases.
- * WEIR_ECLOSED, WEIR_EUNKNOWN, WEIR_ENOMEM. WEIR_EDEADLK: in a callback.
+ * is free or on its way back after a return, for which it waits up to 100 ms. A thread that must
+ * not wait calls weir_runtime_take_request and weir_runtime_on_answer. WEIR_ETIMEOUT. WEIR_EFULL:
+ * all workers are in use, and the pool's queue of takers has no room. WEIR_EUNSUPPORTED: the pool
+ * gives no leases. WEIR_ECLOSED, WEIR_EUNKNOWN, WEIR_ENOMEM. WEIR_EDEADLK: in a callback.
  */
 WEIR_API int weir_runtime_take(struct weir_runtime *runtime, weir_pid pool, uint64_t timeout_ms,
                                struct weir_lease *out);

@@ -73,6 +73,17 @@ WEIR_API int weir_runtime_await(struct weir_runtime *runtime, uint64_t reference
                                 struct weir_answer *out);
 
 /*
+ * Calls `call` when a request has its answer; now, inside this function, if it has it already.
+ * weir_runtime_await then returns without a wait. For an event loop: `call` runs once, on the
+ * thread that answers; it must not block and must not call the library, and wakes the loop, such as
+ * by an eventfd. It is not called when the time-out is over without an answer, nor after a cancel
+ * or weir_runtime_destroy. A second `call` for a reference replaces the first. WEIR_EUNKNOWN: the
+ * reference is not open.
+ */
+WEIR_API int weir_runtime_on_answer(struct weir_runtime *runtime, uint64_t reference,
+                                    void (*call)(void *context), void *context);
+
+/*
  * Cancels a request: the library drops its reply. A thread that waits for the answer returns with
  * WEIR_ECANCELLED or WEIR_ERUNNING. 0: no worker has begun the request, and none ever will; or it
  * has had its answer. WEIR_ERUNNING: a worker has begun it, and may go on. WEIR_EUNKNOWN: the
@@ -82,7 +93,8 @@ WEIR_API int weir_runtime_cancel(struct weir_runtime *runtime, uint64_t referenc
 
 /*
  * Sends a request and waits for the answer. Always takes the message: a refused message is freed.
- * Returns the statuses of weir_runtime_request and weir_runtime_await.
+ * Returns the statuses of weir_runtime_request and weir_runtime_await. After WEIR_EDEADLK the
+ * request is cancelled, but a worker may have begun it.
  */
 WEIR_INLINE int weir_runtime_ask(struct weir_runtime *runtime, weir_pid to,
                                  struct weir_message *message, uint64_t timeout_ms,

@@ -30,7 +30,9 @@
  * comment says that it waits. A function that waits returns WEIR_EDEADLK at once on a thread of
  * this runtime's dispatchers, because it could block the work that it waits for. On a thread of
  * another runtime it waits: that callback blocks, so its behaviour needs the flag WEIR_BLOCKING.
- * Time-outs are in milliseconds and never end early; WEIR_FOR_EVER means no time-out.
+ * Time-outs are in milliseconds and never end early; WEIR_FOR_EVER means no time-out. No function
+ * may be called in a signal handler, nor in the child of a fork. A pointer may be NULL only if the
+ * comment of its function or field says so.
  *
  * Ownership words as in weir/host.h: *takes* (on 0), *borrows*, *returns owned*. To extend a
  * struct, new fields are added at its end ("append-only"); `size` is the size of the struct in the
@@ -280,7 +282,8 @@ WEIR_API int weir_runtime_shutdown(struct weir_runtime *runtime, uint64_t timeou
 /*
  * Stops the threads after the callbacks that run now have returned, and frees everything, also
  * unhandled messages. Takes the runtime; NULL is allowed. No other thread may be inside a call or
- * own a message of the runtime. A call from a callback does nothing.
+ * own a message of the runtime. On a thread of the runtime's dispatchers it does nothing but log an
+ * error.
  */
 WEIR_API void weir_runtime_destroy(struct weir_runtime *runtime);
 

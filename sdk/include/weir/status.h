@@ -13,7 +13,7 @@
 /* number, name, sentence for people */
 #define WEIR_STATUS_LIST(X)                                                                        \
     X(1, FULL, "no worker has room")                                                               \
-    X(2, UNKNOWN, "no such actor")                                                                 \
+    X(2, UNKNOWN, "no such actor, lease or reference")                                             \
     X(3, TERMINATED, "the actor has ended")                                                        \
     X(4, CLOSED, "the actor accepts nothing new")                                                  \
     X(5, INVALID, "an argument is not valid")                                                      \

@@ -211,6 +211,88 @@ static void test_answer_that_nobody_fetches_is_freed(void)
     hand_finish(&hand);
 }
 
+/* --- a call for the answer ------------------------------------------------------------------- */
+
+static void count_call(void *context)
+{
+    atomic_fetch_add((_Atomic uint32_t *)context, 1);
+}
+
+static uint64_t request(struct hand *hand, weir_pid pid, hand_act *act)
+{
+    uint64_t reference = 0;
+
+    CU_ASSERT_EQUAL(weir_runtime_request(hand->runtime, pid, WEIR_NORMAL,
+                                         hand_message(hand, (struct hand_order){ act, 1 }),
+                                         UINT64_MAX, &reference),
+                    0);
+    return reference;
+}
+
+static int reject_behind_the_gate(struct weir_self *self, struct hand *hand,
+                                  const struct weir_message *message)
+{
+    (void)gate_pass(&hand->gate);
+    return hand_reject(self, hand, message);
+}
+
+/* promise E16: each way to answer, asked for before and after the answer. */
+static void test_call_comes_with_the_answer(void)
+{
+    static hand_act *const acts[] = { wait_and_reply, reject_behind_the_gate, hand_wait };
+    static const int statuses[] = { 0, WEIR_EREJECTED, WEIR_ENOREPLY };
+
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        struct weir_answer answer = WEIR_ANSWER;
+        _Atomic uint32_t before = 0, replaced = 0, after = 0;
+        uint64_t first, second;
+        struct hand hand;
+        weir_pid pid;
+
+        hand_begin(&hand, 1);
+        pid = hand_pool(&hand, "pool", 1, 4);
+        first = request(&hand, pid, acts[i]);
+        second = request(&hand, pid, acts[i]);
+        CU_ASSERT_EQUAL(weir_runtime_on_answer(hand.runtime, first, count_call, &replaced), 0);
+        CU_ASSERT_EQUAL(weir_runtime_on_answer(hand.runtime, first, count_call, &before), 0);
+        CU_ASSERT_EQUAL(atomic_load(&before), 0);
+        gate_open(&hand.gate);
+        CU_ASSERT_EQUAL(weir_runtime_wait_idle(hand.runtime, pid, wait_limit_ms()), 0);
+        CU_ASSERT_EQUAL(atomic_load(&before), 1);
+        CU_ASSERT_EQUAL(atomic_load(&replaced), 0);
+        CU_ASSERT_EQUAL(weir_runtime_on_answer(hand.runtime, second, count_call, &after), 0);
+        CU_ASSERT_EQUAL(atomic_load(&after), 1);
+        CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, first, &answer), statuses[i]);
+        weir_runtime_message_free(hand.runtime, answer.message);
+        CU_ASSERT_EQUAL(weir_runtime_await(hand.runtime, second, &answer), statuses[i]);
+        weir_runtime_message_free(hand.runtime, answer.message);
+        CU_ASSERT_EQUAL(weir_runtime_on_answer(hand.runtime, first, count_call, &after),
+                        WEIR_EUNKNOWN);
+        CU_ASSERT_EQUAL(atomic_load(&after), 1);
+        hand_finish(&hand);
+    }
+}
+
+/* promise E16: cancelled, and answered late. */
+static void test_no_call_for_what_was_cancelled(void)
+{
+    _Atomic uint32_t calls = 0;
+    uint64_t reference;
+    struct hand hand;
+    weir_pid pid;
+
+    hand_begin(&hand, 1);
+    pid = hand_pool(&hand, "pool", 1, 4);
+    reference = request(&hand, pid, wait_and_reply);
+    CU_ASSERT_TRUE(gate_await(&hand.gate, 1));
+    CU_ASSERT_EQUAL(weir_runtime_on_answer(hand.runtime, reference, count_call, &calls), 0);
+    CU_ASSERT_EQUAL(weir_runtime_cancel(hand.runtime, reference), WEIR_ERUNNING);
+    gate_open(&hand.gate);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(hand.runtime, pid, wait_limit_ms()), 0);
+    hand_finish(&hand);
+    CU_ASSERT_EQUAL(atomic_load(&calls), 0);
+}
+
 /* --- many at a time ------------------------------------------------------------------------- */
 
 struct asker {
@@ -339,6 +421,8 @@ int main(void)
         { "gave up", test_reply_to_one_who_gave_up_is_refused },
         { "not fetched", test_answer_that_nobody_fetches_is_freed },
         { "many", test_many_threads_get_each_their_own_answers },
+        { "call", test_call_comes_with_the_answer },
+        { "call and cancel", test_no_call_for_what_was_cancelled },
         { "inspect", test_actor_is_inspected_from_outside },
         { "inspect inside", test_inspecting_on_an_own_thread_is_a_deadlock },
         { "cancelled", test_cancelled_request_from_outside_never_begins },

@@ -368,6 +368,36 @@ static void test_part_that_hangs_leaves_time_for_the_others(void)
 }
 
 /* Messages in mailboxes are freed then; the sanitizers see it. */
+static int destroy_it(struct weir_self *self, struct hand *hand,
+                      const struct weir_message *message)
+{
+    (void)self;
+    (void)message;
+    weir_runtime_destroy(hand->runtime);
+    return WEIR_DONE;
+}
+
+/* promise E17: the runtime works on. */
+static void test_destroy_in_a_callback_does_nothing(void)
+{
+    struct hand hand;
+    weir_pid pid;
+    uint32_t lines;
+
+    hand_begin(&hand, 2);
+    pid = hand_pool(&hand, "pool", 2, 8);
+    lines = atomic_load(&hand.lines);
+    CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ destroy_it, 1 }), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(hand.runtime, pid, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.lines), lines + 1);
+    for (uint64_t i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(hand_send(&hand, pid, (struct hand_order){ .id = i }), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(hand.runtime, pid, wait_limit_ms()), 0);
+    CU_ASSERT_EQUAL(atomic_load(&hand.handled), 5);
+    CU_ASSERT_EQUAL(weir_runtime_shutdown(hand.runtime, wait_limit_ms()), 0);
+    hand_finish(&hand);
+}
+
 static void test_destroy_without_shutdown_frees_everything(void)
 {
     struct hand hand;
@@ -418,6 +448,7 @@ int main(void)
         { "a later target", test_shutdown_closes_a_later_target_that_lets_nothing_in },
         { "part that hangs", test_part_that_hangs_leaves_time_for_the_others },
         { "past its time", test_shutdown_past_its_time_names_what_is_left },
+        { "destroy in a callback", test_destroy_in_a_callback_does_nothing },
         { "no shutdown", test_destroy_without_shutdown_frees_everything },
         { "options", test_options_of_another_size_are_refused_or_understood },
         CU_TEST_INFO_NULL,
