@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/bound.h"
 #include "config/capacity.h"
 #include "config/rate_value.h"
 
@@ -303,6 +304,8 @@ static int fill_range(const struct fill *fill, const struct language_row *row,
     uint64_t range[2];
     char got[96];
 
+    if (!node && !text)
+        return WEIR_OK;
     if ((node && (node->kind != CONFIG_SCALAR || node->null)) || !parse_range(text, range)) {
         report_add(fill->report, &node->mark, path, "%s, got %s", range_wanted,
                    config_describe(node, got, sizeof got));
@@ -354,6 +357,8 @@ static int fill_row(const struct fill *fill, const struct language_row *row,
         return fill_range(fill, row, pair, here, out);
     if (row->option.kind == LANGUAGE_CAPACITY)
         return capacity_fill(&row->option, pair ? pair->value : NULL, here, fill->report, out);
+    if (row->option.kind == LANGUAGE_BOUND)
+        return bound_fill(&row->option, pair ? pair->value : NULL, here, fill->report, out);
     if (row->option.kind == LANGUAGE_RATE)
         return fill_rate(fill, row, pair, here, out, levels);
     if (row->option.kind == LANGUAGE_SECTION)

@@ -232,6 +232,25 @@ static const struct language_row pool_process[] = {
     END,
 };
 
+/* `for` needs `backoff`: decision 424. */
+static const struct language_row pool_retry[] = {
+    OTHER(0, "max", LANGUAGE_BOUND, .offset = WEIR_OPTION_OFFSET(struct retry, max, uint32_t),
+          .fallback = "3", .max = RETRY_COUNT_MAX,
+          .help = "retries of a message whose worker says RETRY; after them it is a dead letter. "
+                  "`unlimited` = without a bound"),
+    OTHER(0, "backoff", LANGUAGE_RANGE, .offset = (uint32_t)offsetof(struct retry, backoff_ms_min),
+          .min = 1, .max = RETRY_BACKOFF_MS_MAX,
+          .help = "least pause before a retry: it doubles from the first value to the second, and "
+                  "each is drawn from its last quarter. A longer delay that the worker set is "
+                  "used. Without the key the worker alone sets the delay"),
+    VALUE(struct retry, for_ms, "for", uint64_t, WEIR_DURATION, .fallback = "0",
+          .max = RETRY_FOR_MS_MAX,
+          .help = "no retry begins later after the first try; then the message is a dead letter. "
+                  "Of a message with an origin or under a lease the pauses of `backoff` count. "
+                  "0ms = no bound"),
+    END,
+};
+
 static const struct language_row pool_remove[] = {
     VALUE(
         struct removal, mode, "mode", uint32_t, WEIR_ENUM, .fallback = "drain", .choices = removals,
@@ -321,6 +340,8 @@ const struct language_row language_pool[] = {
           .help = "the pools that get the messages of the behaviour's outputs"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.restart, "restart", pool_restart,
             .help = "the policy for workers that fail"),
+    SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.retry, "retry", pool_retry,
+            .help = "how a message is tried again whose worker says RETRY"),
     SECTION(LANGUAGE_OF_WORKERS, struct settings_pool, core.remove, "remove", pool_remove,
             .help = "how workers are removed"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, redeliver, "redeliver", uint32_t, WEIR_U32,

@@ -16,9 +16,10 @@
 enum language_kind {
     LANGUAGE_SECTION = 64, /* a map of the rows given; filled in place */
     LANGUAGE_NAMES,        /* a map from names to the rows given */
-    LANGUAGE_RANGE,        /* durations `a..b`: two adjacent uint64_t */
+    LANGUAGE_RANGE,        /* durations `a..b`: two adjacent uint64_t, 0 without the key */
     LANGUAGE_COUNT,        /* a number of workers, or {min, max} */
     LANGUAGE_CAPACITY,     /* of a mailbox: a number or a word; see capacity.h */
+    LANGUAGE_BOUND,        /* a number, or `unlimited`; see bound.h */
     LANGUAGE_RATE,         /* a text such as 100/s, or the rows given: a struct rate */
     LANGUAGE_THREADS,      /* a number, or auto */
     LANGUAGE_BEHAVIOUR,    /* plugin.behaviour */

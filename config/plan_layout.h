@@ -65,7 +65,7 @@ enum plan_effect {
     X(POOL_MANAGER, POOL, PLAN_MANAGES, "pool manager", "a new one takes over after the commit")   \
     X(POOL_LOG, POOL, PLAN_LOGS, "pool", "at once")                                                \
     X(POOL_OTHER, POOL, PLAN_RESPECS, "pool",                                                      \
-      "redeliver, open_timeout, subscribe and the like: at once")
+      "retry, redeliver, open_timeout, subscribe and the like: at once")
 
 enum plan_kind {
 #define PLAN_STEP_ENUM(name, part, effects, word, how) PLAN_##name,

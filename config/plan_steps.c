@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/bound.h"
 #include "config/capacity.h"
 #include "config/rate_value.h"
 
@@ -128,6 +129,15 @@ static const char *capacity_text(struct planning *planning, const struct languag
     return word ? word : plan_text(planning, "%u", capacity);
 }
 
+static const char *bound_text(struct planning *planning, const struct language_row *row,
+                              const void *owner)
+{
+    uint32_t bound;
+
+    memcpy(&bound, (const char *)owner + row->option.offset, sizeof bound);
+    return bound == WEIR_UNLIMITED ? BOUND_WORD : plan_text(planning, "%u", bound);
+}
+
 static const char *value_text(struct planning *planning, const struct language_row *row,
                               const void *owner)
 {
@@ -137,9 +147,13 @@ static const char *value_text(struct planning *planning, const struct language_r
 
     if (row->option.kind == LANGUAGE_CAPACITY)
         return capacity_text(planning, row, owner);
+    if (row->option.kind == LANGUAGE_BOUND)
+        return bound_text(planning, row, owner);
     if (row->option.kind != LANGUAGE_RANGE)
         return plan_checked(planning, option_format(&row->option, owner, &planning->scratch));
     memcpy(range, (const char *)owner + row->option.offset, sizeof range);
+    if (range[1] == 0)
+        return "(none)";
     text_format_duration(range[0], first, sizeof first);
     text_format_duration(range[1], last, sizeof last);
     return plan_text(planning, "%s..%s", first, last);
@@ -153,6 +167,7 @@ static size_t size_of(uint32_t kind)
     case WEIR_U32:
     case WEIR_ENUM:
     case LANGUAGE_CAPACITY:
+    case LANGUAGE_BOUND:
         return sizeof(uint32_t);
     case WEIR_LIST:
     case WEIR_MAP:
@@ -199,7 +214,7 @@ static bool is_same(struct planning *planning, const struct language_row *row,
 static bool has_value(const struct language_row *row)
 {
     return language_is_value(row) || row->option.kind == LANGUAGE_RANGE ||
-           row->option.kind == LANGUAGE_CAPACITY;
+           row->option.kind == LANGUAGE_CAPACITY || row->option.kind == LANGUAGE_BOUND;
 }
 
 static void compare_row(struct planning *planning, const struct plan_pair *pair, const char *before,

@@ -450,6 +450,26 @@ static int check_lease(const struct pool_reading *at)
     return WEIR_OK;
 }
 
+static int check_retry(const struct pool_reading *at)
+{
+    const struct config_node *retry = config_find(at->waiting->at.node, "retry");
+    const struct retry *given = &pool_of(at)->core.retry;
+    const struct config_node *max = retry ? config_find(retry, "max") : NULL;
+    const struct config_node *bound = retry ? config_find(retry, "for") : NULL;
+    char path[512];
+
+    if (bound && given->for_ms > 0 && given->backoff_ms_max == 0)
+        return refuse(at, &bound->mark, "retry.for",
+                      "needs `backoff`: the time of a message with an origin is the sum of its "
+                      "pauses");
+    if (!max || given->max != RETRY_UNLIMITED || given->backoff_ms_max > 0)
+        return WEIR_OK;
+    (void)snprintf(path, sizeof path, "%s.retry.max", at->waiting->at.path);
+    report_warn(at->report, &max->mark, path,
+                "is unlimited without `backoff`: a message may come again at once, without end");
+    return WEIR_OK;
+}
+
 static int check_isolation(const struct pool_reading *at)
 {
     const struct config_pair *pair = config_find_pair(at->waiting->at.node, "isolation");
@@ -478,6 +498,8 @@ static int read_workers(const struct pool_reading *at)
         result = bound_alone(at);
     if (result == WEIR_OK && status == WEIR_OK)
         result = check_isolation(at);
+    if (result == WEIR_OK)
+        result = check_retry(at);
     if (status != WEIR_OK)
         result = status;
     warn_unlimited(at);

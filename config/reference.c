@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/option_kind.h"
+#include "config/bound.h"
 #include "config/capacity.h"
 #include "config/language.h"
 
@@ -143,6 +144,8 @@ static void add_other(struct phrase *phrase, const struct language_row *row)
     add_bounds(phrase, &row->option);
     if (row->option.kind == LANGUAGE_CAPACITY)
         add_words(phrase, capacity_words);
+    if (row->option.kind == LANGUAGE_BOUND)
+        add_words(phrase, bound_words);
     if (row->option.kind == LANGUAGE_COUNT)
         add(phrase, ", or `{min: A, max: B}`");
 }

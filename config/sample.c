@@ -87,6 +87,8 @@ static const char *example_of(const struct language_row *row)
         return "{NAME: {use: PLUGIN.BEHAVIOUR}}";
     case LANGUAGE_COUNT:
         return "4";
+    case LANGUAGE_RANGE:
+        return "1s..1m";
     case LANGUAGE_RATE:
         return "{messages: 100, per: 1s, burst: 10}";
     default:

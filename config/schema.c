@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/schema.h"
 
+#include "config/bound.h"
 #include "config/capacity.h"
 #include "config/language.h"
 #include "config/schema_value.h"
@@ -86,6 +87,16 @@ static void write_capacity(struct json *json, const struct language_row *row)
     json_end(json);
 }
 
+static void write_bound(struct json *json, const struct language_row *row)
+{
+    json_begin_array(json, "anyOf");
+    json_begin_object(json, NULL);
+    json_text(json, "const", BOUND_WORD);
+    json_end(json);
+    schema_value_integer(json, &row->option);
+    json_end(json);
+}
+
 static void write_threads(struct json *json, const struct language_row *row)
 {
     json_begin_array(json, "anyOf");
@@ -166,6 +177,9 @@ static void write_kind(struct schema *schema, const struct language_row *row, bo
         break;
     case LANGUAGE_CAPACITY:
         write_capacity(json, row);
+        break;
+    case LANGUAGE_BOUND:
+        write_bound(json, row);
         break;
     case LANGUAGE_RATE:
         write_rate(schema, row);

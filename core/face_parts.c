@@ -19,6 +19,8 @@ int spec_make(struct runtime *runtime, const struct spec_options *options, struc
     spec->redeliver_max = options->redeliver_max;
     if (options->restart)
         spec->restart = *options->restart;
+    if (options->retry)
+        spec->retry = *options->retry;
     if (options->plugin && spec_make_label(spec, &runtime->tags) != 0) {
         spec_unref(spec);
         return WEIR_ENOMEM;

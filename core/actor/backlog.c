@@ -8,6 +8,7 @@
 #include "actor/group.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
+#include "actor/retry.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/unpack.h"
@@ -35,21 +36,20 @@ static void note_retries(struct actor *actor)
 }
 
 static void report(struct actor *actor, const struct message *message, enum weir_log_level level,
-                   const char *event)
+                   const char *event, uint64_t after_ms)
 {
     log_event(&actor->runtime->options.log, level, place_subject(actor), event,
               weir_str("detail", actor_ext_detail(actor)),
               weir_str("tag", message_tag_name(message)), weir_uint("worker", actor->place->index),
-              weir_uint("attempt", message->public.attempt),
-              weir_uint("after_ms", actor->retry_after_ms));
+              weir_uint("attempt", message->public.attempt), weir_uint("after_ms", after_ms));
 }
 
-static void count_retry(struct actor *actor, const struct message *message)
+static void count_retry(struct actor *actor, const struct message *message, uint64_t after_ms)
 {
     if (!actor->place)
         return;
     ledger_count(&actor->place->retried);
-    report(actor, message, WEIR_LOG_INFO, "message is given again");
+    report(actor, message, WEIR_LOG_INFO, "message is given again", after_ms);
 }
 
 /* When to look at a retry again: it is due, or may be unwanted by then. */
@@ -60,11 +60,12 @@ static uint64_t look_ns(const struct message *message, uint64_t now_ns)
     return message->again_ns;
 }
 
-static void wait_for_retry(struct actor *actor, struct actor_ext *ext, struct message *message)
+static void wait_for_retry(struct actor *actor, struct actor_ext *ext, struct message *message,
+                           uint64_t delay_ms)
 {
     uint64_t now_ns = executor_look_at_clock(actor->executor);
 
-    message->again_ns = now_ns + (uint64_t)actor->retry_after_ms * NS_PER_MS;
+    message->again_ns = now_ns + delay_ms * NS_PER_MS;
     settle_hold(actor);
     message_list_append(&ext->retries, message);
     actor_disturb(actor);
@@ -76,20 +77,19 @@ void backlog_retry(struct actor *actor, struct message *message)
 {
     bool goes_back = (message->public.reserved & MESSAGE_ORIGIN) && !group_of(message);
     struct actor_ext *ext = actor_ext_get(actor);
+    uint64_t delay_ms = actor->retry_after_ms;
 
-    /* Attempts after a failure and retries on request are counted apart. */
-    if (message->public.attempt > actor->spec->retries_max + message_failures(&message->public) ||
-        !ext) {
+    if (!ext || !retry_allows(actor, message, &delay_ms)) {
         settle_dead(actor, message, DEAD_RETRIES, WEIR_EREJECTED);
         return;
     }
-    count_retry(actor, message);
+    count_retry(actor, message, delay_ms);
     if (goes_back) {
-        settle_returned(actor, message, actor->retry_after_ms);
+        settle_returned(actor, message, delay_ms);
         return;
     }
-    message->public.attempt++;
-    wait_for_retry(actor, ext, message);
+    message_count_attempt(&message->public);
+    wait_for_retry(actor, ext, message, delay_ms);
 }
 
 void backlog_postpone(struct actor *actor, struct message *message)
@@ -97,14 +97,15 @@ void backlog_postpone(struct actor *actor, struct message *message)
     struct actor_ext *ext = actor_ext_get(actor);
 
     if (actor->place)
-        report(actor, message, WEIR_LOG_WARNING, "message waits for a resource");
+        report(actor, message, WEIR_LOG_WARNING, "message waits for a resource",
+               actor->retry_after_ms);
     if (!ext) { /* without memory for the time it comes again in the next turn */
         settle_hold(actor);
         front_append(actor, message);
         return;
     }
     ext->is_postponed = true;
-    wait_for_retry(actor, ext, message);
+    wait_for_retry(actor, ext, message, actor->retry_after_ms);
 }
 
 /* Moves retries to the front that are due, or have one of the flags. */

@@ -171,7 +171,7 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     if (message != actor->current || message->public.kind > WEIR_EVENT)
         return WEIR_EINVALID;
     message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_DIRECT |
-                                            MESSAGE_LEASED | MESSAGE_OWN);
+                                            MESSAGE_LEASED | MESSAGE_OWN | MESSAGE_RETRIED);
     own_mark(actor, to, message);
     if (to == actor_pid(actor))
         message->public.reserved |= MESSAGE_OWN;

@@ -172,7 +172,7 @@ static void give_again(struct actor *actor, struct message *message, enum dead_r
     if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER) {
         settle_outside_ledger(actor, message, WEIR_ECRASHED, reason);
     } else if (may_begin_again(actor, message)) {
-        message->public.attempt++;
+        message_count_attempt(&message->public);
         message->public.reserved += MESSAGE_FAILURE;
         settle_hold(actor);
         message_queue_append(again, message);

@@ -8,6 +8,7 @@
 #include "actor/place.h"
 #include "actor/printing.h"
 #include "actor/request.h"
+#include "actor/retry.h"
 #include "actor/runtime.h"
 
 void settle_pulled(struct actor *actor)
@@ -129,6 +130,10 @@ void settle_returned(struct actor *actor, struct message *message, uint64_t dela
                                       .delay_ms = delay_ms,
                                       .detail = actor_ext_detail(actor) };
 
+    /* Failures of workers are no tries of the message; and one more fits in the field. */
+    message->public.attempt = (uint16_t)retry_number(&message->public);
+    if (message->public.attempt == UINT16_MAX)
+        message->public.attempt--;
     settle_moved(actor);
     origin_notify(actor->runtime, actor->executor, message, &again);
 }

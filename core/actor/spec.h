@@ -22,7 +22,7 @@ struct spec {
     const char *label; /* const: plugin, generation and behaviour in a crash line; may be
                           NULL; a child has its parent's */
     uint32_t in_hand_max;
-    uint32_t retries_max;
+    struct retry retry;
     uint32_t redeliver_max;
     uint32_t outbox_max;
     struct restart restart;

@@ -35,6 +35,25 @@ static inline struct restart restart_usual(enum weir_restart_then then)
     };
 }
 
+#define RETRY_UNLIMITED UINT32_MAX
+#define RETRY_COUNT_MAX 10000u
+#define RETRY_BACKOFF_MS_MAX ((uint64_t)60 * 60 * 1000)
+#define RETRY_FOR_MS_MAX ((uint64_t)7 * 24 * 60 * 60 * 1000)
+
+/* How messages are retried whose workers say RETRY: actor/retry.h. */
+struct retry {
+    uint32_t max;            /* retries of a message; or RETRY_UNLIMITED */
+    uint64_t backoff_ms_min; /* the least pause before each, doubled each time; both 0 = none */
+    uint64_t backoff_ms_max;
+    uint64_t for_ms; /* no retry begins later after the first try; 0 = no bound */
+};
+
+/* The default of `retry`. A test compares it with the tables of config/language.c. */
+static inline struct retry retry_usual(void)
+{
+    return (struct retry){ .max = 3 };
+}
+
 /* How workers are removed. */
 struct removal {
     uint32_t mode;       /* enum weir_remove */
@@ -62,6 +81,7 @@ struct pool_settings {
     uint64_t mailbox_bytes;      /* of the payload that waits in each; 0 = unlimited */
     uint32_t route;              /* enum weir_route */
     struct restart restart;      /* of its member pools; the workers' spec has that of workers */
+    struct retry retry;          /* for people; the workers' spec has it, too */
     struct removal remove;
     uint64_t open_timeout_ms; /* a worker that takes longer to open counts as none; 0 = as usual */
     struct scale scale;

@@ -43,6 +43,21 @@ static int restart_of(const struct weir_pool_options *given, struct restart *res
     return 0;
 }
 
+static int retry_of(const struct weir_pool_options *given, struct retry *out)
+{
+    *out = (struct retry){ .max = usual_retry_max(given->retry_max),
+                           .backoff_ms_min = given->retry_backoff_ms_min,
+                           .backoff_ms_max = given->retry_backoff_ms_max,
+                           .for_ms = given->retry_for_ms };
+    if ((out->max > RETRY_COUNT_MAX && out->max != RETRY_UNLIMITED) ||
+        out->backoff_ms_min > out->backoff_ms_max || out->backoff_ms_max > RETRY_BACKOFF_MS_MAX ||
+        out->for_ms > RETRY_FOR_MS_MAX)
+        return WEIR_EINVALID;
+    if (out->backoff_ms_max > 0)
+        return out->backoff_ms_min == 0 ? WEIR_EINVALID : 0;
+    return out->for_ms > 0 ? WEIR_EINVALID : 0;
+}
+
 static int scale_of(const struct weir_pool_options *given, struct scale *out)
 {
     uint64_t wait_ms = given->scale_wait_ms ? given->scale_wait_ms : USUAL_SCALE_WAIT_MS;
@@ -120,6 +135,8 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     out->settings.restart = restart_usual(WEIR_RESTART_ESCALATE);
     status = restart_of(given, &out->settings.restart);
     if (status == 0)
+        status = retry_of(given, &out->settings.retry);
+    if (status == 0)
         status = scale_of(given, &out->settings.scale);
     if (status == 0)
         status = lease_of(given, parent, &out->settings);
@@ -143,11 +160,13 @@ static int create_pool(struct weir_runtime *runtime, struct pool_options *option
 }
 
 static int make_spec(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                     struct spec **out_spec, struct use **out_use)
+                     const struct pool_options *options, struct spec **out_spec,
+                     struct use **out_use)
 {
     struct restart restart = restart_usual(WEIR_RESTART_KEEP_TRYING);
-    const struct use_options use = { given->behaviour, given->behaviour_size, given->settings,
-                                     given->redeliver, &restart };
+    const struct use_options use = { given->behaviour, given->behaviour_size,
+                                     given->settings,  given->redeliver,
+                                     &restart,         &options->settings.retry };
     int status = restart_of(given, &restart);
 
     return status == 0 ? use_create_spec(runtime, &use, out_spec, out_use) : status;
@@ -169,7 +188,7 @@ static int create_with_specs(struct weir_runtime *runtime, const struct weir_poo
                              struct pool_options *options, struct pool **out)
 {
     struct use *use = NULL, *manager = NULL;
-    int status = given->behaviour ? make_spec(runtime, given, &options->spec, &use) : 0;
+    int status = given->behaviour ? make_spec(runtime, given, options, &options->spec, &use) : 0;
 
     if (status == 0 && given->manager)
         status = make_manager(runtime, given, &options->manager, &manager);

@@ -27,7 +27,8 @@ int use_create_spec(struct weir_runtime *runtime, const struct use_options *opti
     struct spec_options made_of = { .release = release_use,
                                     .settings = options->settings,
                                     .redeliver_max = options->redeliver_max,
-                                    .restart = options->restart };
+                                    .restart = options->restart,
+                                    .retry = options->retry };
     struct use *use;
     int status;
 

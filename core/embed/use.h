@@ -18,6 +18,7 @@ struct use_options {
     const void *settings; /* borrowed; until the last use, if the use gets a `release` */
     uint32_t redeliver_max;
     const struct restart *restart; /* borrowed until return; NULL = as usual */
+    const struct retry *retry;     /* likewise */
 };
 
 /* Of struct weir_behaviour in version 1.0: up to and with `close`. */

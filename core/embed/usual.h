@@ -16,6 +16,7 @@
 #define USUAL_OPEN_TIMEOUT_MS 10000ul   /* `open_timeout` */
 #define USUAL_SCALE_WAIT_MS 50ul        /* `scale.wait` */
 #define USUAL_SCALE_IDLE_MS 30000ul     /* `scale.idle` */
+#define USUAL_RETRY_MAX 3u              /* `retry.max` */
 #define USUAL_LEASE_TIMEOUT_MS 30000ul  /* `lease.timeout` */
 #define USUAL_LOG_LEVEL WEIR_LOG_INFO   /* `host.log.level` */
 
@@ -35,6 +36,12 @@ static inline uint32_t usual_min_ready(uint32_t given)
 static inline uint64_t usual_remove_timeout_ms(uint64_t given)
 {
     return given == 0 ? USUAL_REMOVE_TIMEOUT_MS : given == WEIR_FOR_EVER ? 0 : given;
+}
+
+/* As core has it: 0 = no retries. */
+static inline uint32_t usual_retry_max(uint32_t given)
+{
+    return given == 0 ? USUAL_RETRY_MAX : given == WEIR_RETRY_NONE ? 0 : given;
 }
 
 /* As core has it: 0 = none. */

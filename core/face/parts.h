@@ -31,6 +31,7 @@ struct spec_options {
     uint32_t generation; /* of the plugin */
     uint32_t redeliver_max;
     const struct restart *restart; /* borrowed until return; NULL = keep trying, as usual */
+    const struct retry *retry;     /* likewise; NULL = as usual */
     void (*release)(void *owner);  /* after the last reference, if this succeeds; may be NULL */
     void *owner;
 };

@@ -45,6 +45,7 @@ enum message_flags {
     MESSAGE_CLASS_SHIFT = 8,     /* three bits: the cache's size class */
     MESSAGE_LABELLED = 1u << 11, /* the end of its block is a label: message.h */
     MESSAGE_TRIES = 1u << 12,    /* a TAKE that does not wait for a worker in use */
+    MESSAGE_RETRIED = 1u << 13,  /* `tried_ms` counts; never set with MESSAGE_LEASED */
     MESSAGE_TASK = 1u << 14,     /* a submitted task, which may wait packed: packed.h */
     MESSAGE_PACKED = 1u << 15,   /* a packed task: only a mailbox has one */
     MESSAGE_COUNTED = 1u << 16,  /* counted in the cap on memory */
@@ -69,6 +70,13 @@ enum message_flags {
 static inline uint32_t message_failures(const struct weir_message *message)
 {
     return message->reserved / MESSAGE_FAILURE;
+}
+
+/* Counts a try. The number saturates. */
+static inline void message_count_attempt(struct weir_message *message)
+{
+    if (message->attempt < UINT16_MAX)
+        message->attempt++;
 }
 
 struct message {
@@ -102,8 +110,9 @@ struct message {
                 uint32_t seat;        /* of a copy that waits in an outbox: actor/fan_out.h */
             };
             union {
-                uint32_t output; /* while it waits in an outbox */
-                uint32_t reason; /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
+                uint32_t output;   /* while it waits in an outbox */
+                uint32_t reason;   /* of a MESSAGE_SETTLED that is dead: enum dead_reason */
+                uint32_t tried_ms; /* with MESSAGE_RETRIED: when its first try ended, modulo 2^32 */
             };
         };
     };

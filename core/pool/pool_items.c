@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/inspection.h"
+#include "base/text.h"
 #include "face/lease_figures.h"
 #include "pool/figures.h"
 
@@ -33,6 +34,31 @@ static void add_sizes(struct inspection *out, const struct weir_pool_stats *stat
     inspection_number(out, "waiting", stats->waiting);
     inspection_number(out, "paused", stats->paused);
     inspection_number(out, "epoch", stats->epoch);
+}
+
+/* A bound without a key is left out. */
+static void add_retry(struct inspection *out, struct pool *pool)
+{
+    char from[32], to[32], text[80];
+    struct retry retry;
+
+    lock_acquire(&pool->lock);
+    retry = pool->settings.retry;
+    lock_release(&pool->lock);
+    if (retry.max == RETRY_UNLIMITED)
+        inspection_text(out, "retry.max", "unlimited");
+    else
+        inspection_number(out, "retry.max", retry.max);
+    if (retry.backoff_ms_max > 0) {
+        text_format_duration(retry.backoff_ms_min, from, sizeof from);
+        text_format_duration(retry.backoff_ms_max, to, sizeof to);
+        (void)snprintf(text, sizeof text, "%s..%s", from, to);
+        inspection_text(out, "retry.backoff", text);
+    }
+    if (retry.for_ms > 0) {
+        text_format_duration(retry.for_ms, text, sizeof text);
+        inspection_text(out, "retry.for", text);
+    }
 }
 
 static void add_scaling(struct inspection *out, struct pool *pool)
@@ -108,6 +134,8 @@ void pool_items(struct inspection *inspection, struct pool *pool)
     add_members(inspection, &stats);
     add_sizes(inspection, &stats);
     add_scaling(inspection, pool);
+    if (*stats.behaviour) /* else its members are pools */
+        add_retry(inspection, pool);
     add_leases(inspection, pool);
     add_ledger(inspection, &stats);
     add_dead(inspection, &stats);

@@ -162,6 +162,7 @@ static struct spec *make_spec(struct shared_settings *shared, const struct setti
     }
     if (pool) {
         options.restart = &pool->core.restart;
+        options.retry = &pool->core.retry;
         options.redeliver_max = pool->redeliver;
     }
     if (spec_make(shared->runtime, &options, &spec) != 0)

@@ -311,7 +311,7 @@ static struct spec *another_spec(struct hall *hall)
     if (!spec)
         abort();
     spec->in_hand_max = hall->pool->spec->in_hand_max;
-    spec->retries_max = hall->pool->spec->retries_max;
+    spec->retry.max = hall->pool->spec->retry.max;
     spec->redeliver_max = hall->pool->spec->redeliver_max;
     spec->restart = hall->pool->spec->restart;
     return spec;

@@ -76,7 +76,7 @@ static struct spec *spec_for(struct hall *hall, enum hall_name name)
     spec->restart.max = 5;
     spec->restart.backoff_ms_min = 1;
     spec->restart.backoff_ms_max = 4;
-    spec->retries_max = WORLD_RETRIES_MAX;
+    spec->retry.max = WORLD_RETRIES_MAX;
     spec->redeliver_max = plans[name].redeliver;
     return spec;
 }

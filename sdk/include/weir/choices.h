@@ -23,6 +23,9 @@
 /* For `min_ready`: no worker has to open. */
 #define WEIR_MIN_READY_NONE UINT32_MAX
 
+/* For `retry_max`: no message is retried. Since 1.1. */
+#define WEIR_RETRY_NONE (UINT32_MAX - 1)
+
 /* Selects the member of a pool that gets a message: WEIR_ROUTE_ROUND_ROBIN = 0, and so on.
  *
  *     round_robin    the next member with room

@@ -21,9 +21,11 @@ enum weir_result {
 struct weir_outcome {
     uint64_t token;     /* the token that was given to weir_set_origin */
     uint32_t result;    /* enum weir_result */
-    uint32_t attempt;   /* the number of the attempt that ended; 1 = the first */
+    uint32_t attempt;   /* the number of the attempt that ended; 1 = the first. Of
+                         * WEIR_OUTCOME_RETRY without attempts after a failure of a worker, and at
+                         * most 65534 */
     uint64_t delay_ms;  /* of WEIR_OUTCOME_RETRY: the delay that the worker set with
-                         * weir_retry_after */
+                         * weir_retry_after; the pause of the pool's `retry`, if longer */
     const char *reason; /* of WEIR_OUTCOME_DEAD: a word such as "rejected" or "crashed"; else "" */
     const char *detail; /* the text that the worker set with weir_reason; may be "" */
     /* 1 or 0. Of WEIR_OUTCOME_DEAD: the dead letter is in the file of `host.dead_letters.file`,

@@ -431,7 +431,8 @@ WEIR_INLINE int weir_set_demand(struct weir_self *self, uint32_t count)
 }
 
 /* Sets how many milliseconds WEIR_RETRY or WEIR_POSTPONE waits, up to UINT32_MAX. Call it before
- * `handle` returns or before weir_settle. Without this call in `handle` the delay is 0. */
+ * `handle` returns or before weir_settle. Without this call in `handle` the delay is 0. `retry`
+ * of the pool may make the pause of WEIR_RETRY longer. */
 WEIR_INLINE void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 {
     self->host->retry_after(self, delay_ms);

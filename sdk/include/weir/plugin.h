@@ -61,8 +61,9 @@
 enum weir_verdict {
     WEIR_DONE = 0,   /* handled */
     WEIR_RETRY = 1,  /* the worker gets the message again after the delay of weir_retry_after. The
-                      * fourth WEIR_RETRY makes the message a dead letter. In the lanes high and
-                      * urgent it counts as WEIR_REJECT */
+                      * fourth WEIR_RETRY makes the message a dead letter, unless `retry` of the
+                      * pool says otherwise. In the lanes high and urgent it counts as
+                      * WEIR_REJECT */
     WEIR_REJECT = 2, /* the message cannot be handled: it becomes a dead letter, and its requester
                       * gets WEIR_EREJECTED */
     WEIR_KEEP = 3,   /* the worker keeps the message and settles it later with weir_settle; at most

@@ -213,13 +213,24 @@ struct weir_pool_options {
     uint32_t min_ready;        /* workers that must be open for weir_runtime_wait_open to return 0,
                                 * if there are so many; 0 = all; or WEIR_MIN_READY_NONE */
     uint32_t reserved_3;
+    /* How messages are tried again whose worker returns WEIR_RETRY. Since 1.1. */
+    uint32_t retry_max; /* retries of a message, up to 10000; after them it is a dead letter. 0 = 3;
+                         * or WEIR_RETRY_NONE, WEIR_UNLIMITED */
+    uint32_t reserved_4;
+    uint64_t retry_backoff_ms_min; /* the least pause before a retry: it doubles from the first
+                                    * value to the second, and each is drawn from its last quarter.
+                                    * A longer delay that the worker set is used. Both 0 = none */
+    uint64_t retry_backoff_ms_max; /* up to an hour */
+    uint64_t retry_for_ms; /* no retry begins later after the first try, up to 7 days; of a message
+                            * with an origin or under a lease the pauses count. Needs a back-off;
+                            * 0 = no bound */
 };
 #define WEIR_POOL_OPTIONS                                                                          \
     {                                                                                              \
         sizeof(struct weir_pool_options), sizeof(struct weir_behaviour),                           \
             sizeof(struct weir_binding), 1, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,  \
             NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    \
-            50, 0, 0, 0                                                                            \
+            50, 0, 0, 0, 0, 0, 0, 0, 0                                                             \
     }
 
 /* Options of an actor or a source. Initialise them with WEIR_ACTOR_OPTIONS. 0 and NULL have the

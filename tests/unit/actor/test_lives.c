@@ -47,7 +47,7 @@ static void begin(struct fixture *f, enum weir_remove remove)
         .path = "askers", .size = 1, .settings.mailbox = 8, .outputs = &binding, .output_count = 1
     };
     options.spec = rig_spec(f->asking);
-    options.spec->retries_max = 1;
+    options.spec->retry.max = 1;
     f->askers = rig_pool(&f->rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->askers);

@@ -105,7 +105,7 @@ static void test_retry_gives_the_message_again_until_it_is_dead(void)
     struct fixture f;
 
     begin(&f);
-    f.spec->retries_max = 2;
+    f.spec->retry.max = 2;
     create(&f);
     send(&f, retry, 1);
     CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, 101, 1));
@@ -131,7 +131,7 @@ static void test_worker_takes_nothing_new_while_many_wait_to_be_given_again(void
     struct pool *other;
 
     begin(&f);
-    f.spec->retries_max = 1;
+    f.spec->retry.max = 1;
     create(&f);
     other = rig_workers(&f.rig, f.probe, "other", 1, 1);
     for (uint64_t id = 0; id < SPEC_RETRIES_MAX; id++)
@@ -210,7 +210,7 @@ static void test_postponed_message_comes_again_as_the_same_attempt(void)
     struct fixture f;
 
     begin(&f);
-    f.spec->retries_max = 1;
+    f.spec->retry.max = 1;
     create(&f);
     atomic_store(&is_there_again, false);
     send(&f, postpone, 1);
@@ -247,7 +247,7 @@ static void test_retries_and_failures_are_counted_apart(void)
     struct fixture f;
 
     begin(&f);
-    f.spec->retries_max = 2;
+    f.spec->retry.max = 2;
     f.spec->redeliver_max = 1;
     create(&f);
     send(&f, fail_first, 1);

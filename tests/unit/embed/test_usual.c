@@ -122,6 +122,21 @@ static void test_restarts_are_those_of_the_tables(void)
 }
 
 /* promise E4 */
+static void test_retries_are_those_of_the_tables(void)
+{
+    const struct language_row *retry = language_find(language_pool, "retry")->rows;
+    const struct retry usual = retry_usual();
+
+    CU_ASSERT_EQUAL(usual.max, strtoul(fallback(retry, "max"), NULL, 10));
+    CU_ASSERT_EQUAL(usual_retry_max(0), usual.max);
+    CU_ASSERT_EQUAL(usual_retry_max(WEIR_RETRY_NONE), 0);
+    CU_ASSERT_EQUAL(usual_retry_max(WEIR_UNLIMITED), RETRY_UNLIMITED);
+    CU_ASSERT_EQUAL(usual.for_ms, milliseconds(fallback(retry, "for")));
+    CU_ASSERT_PTR_NULL(fallback(retry, "backoff"));
+    CU_ASSERT_EQUAL(usual.backoff_ms_max, 0);
+}
+
+/* promise E4 */
 static void test_bounds_are_those_of_the_tables(void)
 {
     const struct language_row *dead = language_find(language_host, "dead_letters")->rows;
@@ -139,6 +154,7 @@ int main(void)
         { "limit", test_limit_left_alone_is_that_of_a_file },
         { "tables", test_defaults_are_those_of_the_tables },
         { "restarts", test_restarts_are_those_of_the_tables },
+        { "retries", test_retries_are_those_of_the_tables },
         { "bounds", test_bounds_are_those_of_the_tables },
         CU_TEST_INFO_NULL,
     };

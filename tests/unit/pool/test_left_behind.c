@@ -46,7 +46,7 @@ static void begin_with(struct fixture *f, const struct pool_options *options, ui
     rig_init(&f->rig, THREADS, budget);
     all.spec = rig_spec(f->probe);
     all.spec->redeliver_max = 1;
-    all.spec->retries_max = 5;
+    all.spec->retry.max = 5;
     all.spec->in_hand_max = 4;
     all.path = "pool";
     f->pool = rig_pool(&f->rig, &all);

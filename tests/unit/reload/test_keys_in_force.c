@@ -122,7 +122,10 @@ static void write_key(FILE *out, const struct key *key, uint32_t number)
     value_of(key, number, value, sizeof value);
     if (!value[0])
         return;
-    if (key->section)
+    if (key->section && strcmp(key->row->option.name, "for") == 0) /* it needs another key */
+        fprintf(out, "%s: {backoff: 1s..1m, %s: %s}, ", key->section->option.name,
+                key->row->option.name, value);
+    else if (key->section)
         fprintf(out, "%s: {%s: %s}, ", key->section->option.name, key->row->option.name, value);
     else
         fprintf(out, "%s: %s, ", key->row->option.name, value);
@@ -217,8 +220,10 @@ static struct settings_pool in_force(struct pool *pool, const struct settings_po
     lock_acquire(&pool->lock);
     result.core = pool->settings;
     result.core.route = flags_route(&pool->flags); /* which senders read */
-    if (pool->spec)
-        result.core.restart = pool->spec->restart; /* which workers read */
+    if (pool->spec) {                              /* which workers read */
+        result.core.restart = pool->spec->restart;
+        result.core.retry = pool->spec->retry;
+    }
     lock_release(&pool->lock);
     return result;
 }
