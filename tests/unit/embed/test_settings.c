@@ -6,6 +6,7 @@
  * Method: pools with and without each of them; sizes, copies of an event, statuses and lines of the
  * log are compared.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "unit/embed/hand.h"
@@ -240,6 +241,45 @@ static void test_as_many_workers_must_open_as_the_pool_says(void)
     hand_finish(&hand);
 }
 
+/* --- retries --------------------------------------------------------------------------------- */
+
+static void test_retries_have_the_bounds_of_a_file(void)
+{
+    static const struct {
+        uint32_t max;
+        uint64_t backoff_min, backoff_max, for_ms;
+        int status;
+    } rows[] = {
+        { 0, 0, 0, 0, 0 },
+        { WEIR_RETRY_NONE, 0, 0, 0, 0 },
+        { WEIR_UNLIMITED, 1000, 60000, 3600000, 0 },
+        { 10000, 1, 3600000, 604800000, 0 },
+        { 10001, 0, 0, 0, WEIR_EINVALID },
+        { 1, 2000, 1000, 0, WEIR_EINVALID },
+        { 1, 0, 1000, 0, WEIR_EINVALID },
+        { 1, 1, 3600001, 0, WEIR_EINVALID },
+        { 1, 0, 0, 1000, WEIR_EINVALID },
+        { 1, 1, 1, 604800001, WEIR_EINVALID },
+    };
+    struct hand hand;
+
+    hand_begin(&hand, 1);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[16];
+        struct weir_pool_options options;
+        weir_pid pid;
+
+        (void)snprintf(path, sizeof path, "pool%u", i);
+        options = hand_pool_options(&hand, path);
+        options.retry_max = rows[i].max;
+        options.retry_backoff_ms_min = rows[i].backoff_min;
+        options.retry_backoff_ms_max = rows[i].backoff_max;
+        options.retry_for_ms = rows[i].for_ms;
+        CU_ASSERT_EQUAL(weir_runtime_add_pool(hand.runtime, &options, &pid), rows[i].status);
+    }
+    hand_finish(&hand);
+}
+
 /* --- long callbacks --------------------------------------------------------------------------- */
 
 static void test_callback_that_takes_long_gets_a_spare_thread_and_a_line(void)
@@ -353,6 +393,7 @@ int main(void)
         { "turn warning", test_callback_that_takes_long_gets_a_spare_thread_and_a_line },
         { "log level", test_program_gets_the_lines_that_it_asked_for },
         { "older", test_options_of_an_older_program_are_taken },
+        { "retries", test_retries_have_the_bounds_of_a_file },
         CU_TEST_INFO_NULL,
     };
 
