@@ -58,11 +58,34 @@ void handling_run(struct actor *actor, struct message *message)
     actor_ext_clear_detail(actor);
     actor_set_busy(actor, ACTOR_HANDLES);
     if (behaviour->handle) {
-        callback_begin_with(actor, message->public.tag);
+        if (behaviour->flush) /* it gathers, and does not wait */
+            callback_begin_plain(actor, message->public.tag);
+        else
+            callback_begin_with(actor, message->public.tag);
         verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
         callback_end(actor);
     }
     actor->flags &= (uint8_t)~ACTOR_WAITS;
     actor_set_busy(actor, ACTOR_FREE);
     handling_finish(actor, verdict);
+}
+
+void handling_flush(struct actor *actor)
+{
+    int verdict;
+
+    actor->retry_after_ms = 0;
+    actor_ext_clear_detail(actor);
+    actor_set_busy(actor, ACTOR_HANDLES);
+    callback_begin(actor);
+    verdict = actor->spec->behaviour->flush(&actor->self, actor->memory);
+    callback_end(actor);
+    actor_set_busy(actor, ACTOR_FREE);
+    if (verdict == WEIR_DONE) {
+        verdict_kept_done(actor);
+    } else if (verdict != WEIR_KEEP) {
+        if (verdict != WEIR_FAIL)
+            misuse_report(actor, MISUSE_VERDICT, verdict);
+        restart_after_failure(actor, WEIR_END_CRASH);
+    }
 }

@@ -15,6 +15,9 @@ void handling_run(struct actor *actor, struct message *message);
 /* Carries out the verdict of `handle` for the current message, if there is still one. */
 void handling_finish(struct actor *actor, int verdict);
 
+/* Calls `flush` of an open actor whose behaviour has it. */
+void handling_flush(struct actor *actor);
+
 /* As handling_run for a message of the normal lane and a plain actor (see actor_disturb): most
  * messages are handled here. */
 static inline void handling_run_plain(struct actor *actor, struct message *message)

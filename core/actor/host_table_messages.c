@@ -56,7 +56,7 @@ struct weir_message *host_message_labelled(struct weir_self *self, const struct 
                                        : NULL;
 
     if (message)
-        message_set_label(message_of(message), size, label);
+        message_set_label(message_of(message), size, label, room);
     return message;
 }
 

@@ -287,6 +287,12 @@ __attribute__((noinline)) static int emit_throttled(struct actor *actor, uint32_
     return status > 0 ? 0 : refused(actor, output, binding, message, status);
 }
 
+/* Whether what it emits goes out when the callback returns. */
+static inline bool gathers(const struct actor *actor)
+{
+    return actor->kind == ACTOR_SOURCE && (actor->spec->behaviour->flags & WEIR_GATHERS);
+}
+
 int output_emit(struct actor *actor, uint32_t output, struct message *message)
 {
     const struct wiring *wiring = wiring_of(actor);
@@ -296,7 +302,7 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     if (!binding || !binding->target)
         return emit_nowhere(actor, output, binding, message);
     message->public.from = actor_pid(actor);
-    if (binding->when_full == WEIR_FULL_WAIT && output_is_waiting(actor))
+    if (binding->when_full == WEIR_FULL_WAIT && (output_is_waiting(actor) || gathers(actor)))
         return keep_for_later(actor, output, message);
     if (wiring_tokens(wiring, output))
         return emit_throttled(actor, output, binding, message);

@@ -172,6 +172,8 @@ bool producing_step(struct actor *actor)
     callback_begin(actor);
     produced = actor->spec->behaviour->produce(&actor->self, actor->memory, credit);
     callback_end(actor);
+    if (output_is_waiting(actor)) /* what it has gathered */
+        (void)output_flush(actor);
     if (produced == WEIR_END)
         exhausted(actor);
     else if (produced == WEIR_WAIT) {

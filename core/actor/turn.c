@@ -27,9 +27,11 @@
 #include "actor/settle.h"
 #include "actor/spawn.h"
 #include "actor/unpack.h"
+#include "actor/unwelcome.h"
 #include "actor/verdict.h"
 #include "actor/wanted.h"
 
+#define GATHER_MAX 1024u     /* messages between two calls of `flush`, whatever the budget */
 #define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
 #define CLOCK_LOOK_FIRST 2u
@@ -46,9 +48,10 @@ struct turn_context {
     uint64_t began_ns;  /* at most one beat before the turn */
     uint64_t looked_ns; /* the last reading of the clock in this turn; handlers read it, too */
     struct credit credit;
-    bool moves; /* the actor continues on the dispatcher where it opens */
-    bool rests; /* the worker is plain, and its mailbox is empty */
-    bool dozes; /* it takes no message now */
+    bool moves;   /* the actor continues on the dispatcher where it opens */
+    bool rests;   /* the worker is plain, and its mailbox is empty */
+    bool dozes;   /* it takes no message now */
+    bool gathers; /* `handle` was called since the last `flush` of a behaviour that has one */
 };
 
 /* --- choosing ------------------------------------------------------------------------------- */
@@ -160,39 +163,6 @@ static inline void watch_clock(struct actor *actor, struct turn_context *context
         look_at_clock(actor, context);
 }
 
-/* Drops a message that is not wanted any more. */
-__attribute__((noinline)) static void drop(struct actor *actor, struct message *message, int status)
-{
-    enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
-
-    actor_ext_clear_detail(actor); /* it belongs to an earlier message */
-    if (message->public.reserved & MESSAGE_TAKE)
-        lease_refuse_take(actor, message, status);
-    else if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
-        settle_outside_ledger(actor, message, status, reason);
-    else
-        settle_dead(actor, message, reason, status);
-}
-
-/* A message that the worker may not handle, because of a lease. One that was sent to the pool goes
- * to another member, or to the pool's queue. */
-static void refuse(struct actor *actor, struct message *message)
-{
-    if (!message_is_for_one(message)) {
-        lease_pass_on(actor, message);
-        return;
-    }
-    if (lease_defers(actor, message))
-        return;
-    actor_ext_set_detail(actor, message->public.reserved & MESSAGE_LEASED
-                                    ? "its lease is over"
-                                    : "the worker is leased to another sender");
-    if (message->public.attempt > 1) /* it has begun: the worker was replaced before its retry */
-        settle_dead(actor, message, DEAD_CRASHED, WEIR_ECRASHED);
-    else
-        settle_dead(actor, message, DEAD_REJECTED, WEIR_ENOTALLOWED);
-}
-
 /* Called before a handler. A group must not end later than its last message, so it learns of what
  * has ended before a message that is not its own. With an actor that is not known to be quick, its
  * figures do not wait for the handler's end. */
@@ -212,7 +182,7 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
 
     context->handled++; /* many messages that are dropped end the turn, too */
     if (unwanted != 0) {
-        drop(actor, message, unwanted);
+        unwelcome_drop(actor, message, unwanted);
         return;
     }
     if (!actor->spec) {
@@ -220,24 +190,35 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
         return;
     }
     if (lease_refuses(actor, message)) {
-        refuse(actor, message);
+        unwelcome_refuse(actor, message);
         return;
     }
     if (actor->place)
         place_awake(actor->place); /* any of these handlers may take long */
+    context->gathers = actor->spec->behaviour->flush != NULL;
     /* A handler that may block must not delay these messages until its end. */
-    if (actor->spec->behaviour->flags & WEIR_BLOCKING) {
-        credit_return_now(&context->credit, actor, actor->executor);
-    } else {
+    if (!(actor->spec->behaviour->flags & WEIR_BLOCKING)) {
         publish(actor, message);
         if (actor->place)
             credit_unmark(&context->credit, actor);
+    } else if (!context->gathers) {
+        credit_return_now(&context->credit, actor, actor->executor);
     }
     if (message->public.reserved & MESSAGE_TAKE)
         lease_grant(actor, message);
     else
         handling_run(actor, message);
     watch_clock(actor, context);
+}
+
+/* Before it sleeps, closes, or goes back from a lease. */
+static void flush(struct actor *actor, struct turn_context *context)
+{
+    context->gathers = false;
+    if (actor_state(actor) != ACTOR_OPEN || (actor->flags & ACTOR_FAILS))
+        return;
+    credit_return_now(&context->credit, actor, actor->executor);
+    handling_flush(actor);
 }
 
 /* A leaving actor passes on what another member may get. */
@@ -369,7 +350,9 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
     }
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, context);
-    if (restart_is_ordered(actor) && restart_obey(actor)) {
+    if (context->gathers && restart_is_ordered(actor)) {
+        flush(actor, context);
+    } else if (restart_is_ordered(actor) && restart_obey(actor)) {
         context->handled++; /* it calls `close` */
         return true;
     }
@@ -388,6 +371,11 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
             watch_clock(actor, context);
             return true;
         }
+    }
+    if (context->gathers) {
+        flush(actor, context);
+        watch_clock(actor, context);
+        return true;
     }
     if (lease_step(actor)) {
         context->handled++; /* it calls `returned` */
@@ -411,7 +399,7 @@ static bool is_undisturbed(const struct actor *actor)
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && front_is_empty(actor) &&
            actor->kept.count == 0 && actor->spec->behaviour->handle &&
-           !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
+           !actor->spec->behaviour->flush && !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
            (!actor->place || is_place_undisturbed(actor));
 }
 
@@ -580,6 +568,15 @@ static inline void count_handled(struct executor *executor, const struct turn_co
         executor->handled += context->handled + (context->handled == 0);
 }
 
+/* A worker that gathers messages takes those that wait, also where callbacks may block. */
+static inline bool has_budget(const struct executor *executor, const struct turn_context *context)
+{
+    if (context->handled < executor->budget)
+        return true;
+    return __builtin_expect(context->gathers, false) && executor->budget > 0 &&
+           context->handled < GATHER_MAX;
+}
+
 enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 {
     struct actor *actor = actor_of_schedulable(schedulable);
@@ -592,8 +589,12 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
     executor->noted = NULL;
     if (actor->place)
         place_awake(actor->place);
-    while (more && context.handled < executor->budget)
+    while (more && has_budget(executor, &context))
         more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
+    if (context.gathers) {
+        flush(actor, &context);
+        more = true; /* its state may be another one now */
+    }
     count_handled(executor, &context);
     return end_turn(actor, &context, more);
 }

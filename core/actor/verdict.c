@@ -63,3 +63,18 @@ int verdict_settle_kept(struct actor *actor, struct message *message, int verdic
         verdict_finish(actor, message, verdict);
     return 0;
 }
+
+void verdict_kept_done(struct actor *actor)
+{
+    struct message *message;
+
+    if (actor->flags & ACTOR_FAILS)
+        return; /* they end with the incarnation */
+    while ((message = message_list_take(&actor->kept))) {
+        message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
+        if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
+            verdict_finish(actor, message, WEIR_DONE);
+        else
+            settle_done(actor, message);
+    }
+}

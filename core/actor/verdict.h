@@ -40,4 +40,7 @@ void verdict_unhandled(struct actor *actor, struct message *message);
  * is not allowed late. */
 int verdict_settle_kept(struct actor *actor, struct message *message, int verdict);
 
+/* Settles all kept messages as done; not when the incarnation fails. */
+void verdict_kept_done(struct actor *actor);
+
 #endif

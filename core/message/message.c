@@ -110,19 +110,21 @@ size_t message_label_room(const char *label)
     return label_size(label) + sizeof(unsigned char);
 }
 
-void message_set_label(struct message *message, size_t size, const char *label)
+void message_set_label(struct message *message, size_t size, const char *label, size_t room)
 {
-    unsigned char *end = end_of(message);
+    size_t length = room - sizeof "" - sizeof(unsigned char);
     char *slot;
 
     message->public.reserved |= MESSAGE_LABELLED;
     message->public.size = size;
     if (size == 0)
         message->public.data = NULL;
-    *end = (unsigned char)label_size(label);
+    *end_of(message) = (unsigned char)(length + sizeof "");
     slot = label_slot(message);
-    memcpy(slot, label, *end - sizeof "");
-    slot[*end - sizeof ""] = '\0';
+    /* A compiler that knows how short it is copies by `rep movs`, which takes longer. */
+    __asm__("" : "+r"(length));
+    memcpy(slot, label, length);
+    slot[length] = '\0';
 }
 
 const char *message_label(const struct message *message)
@@ -138,14 +140,14 @@ const char *message_label(const struct message *message)
 static struct message *copy_payload(struct cache *cache, const struct message *message)
 {
     const char *label = message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : NULL;
+    const size_t room = label ? message_label_room(label) : 0;
     struct message *copy;
 
     if (message->public.reserved & MESSAGE_BLOB)
         return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
-    copy = message_create(cache, message->public.tag,
-                          message->public.size + (label ? message_label_room(label) : 0));
+    copy = message_create(cache, message->public.tag, message->public.size + room);
     if (copy && label)
-        message_set_label(copy, message->public.size, label);
+        message_set_label(copy, message->public.size, label, room);
     if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
         memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
         copy->public.reserved |= MESSAGE_COUNTED;

@@ -57,9 +57,10 @@ size_t message_room_max(size_t size);
 /* Bytes that a message with the label needs behind its payload. */
 size_t message_label_room(const char *label);
 
-/* Gives a label to a message whose payload is message_label_room bytes longer than `size`; then the
- * payload has `size` bytes. A label that is too long is cut. Borrows the label. */
-void message_set_label(struct message *message, size_t size, const char *label);
+/* Gives a label to a message whose payload is `room`, the message_label_room of the label, longer
+ * than `size`; then the payload has `size` bytes. A label that is too long is cut. Borrows the
+ * label. */
+void message_set_label(struct message *message, size_t size, const char *label, size_t room);
 
 /* Its own label, or else that of the join that it belongs to; "" without one. Lives as long as the
  * message. */

@@ -33,6 +33,7 @@ enum dialogue_callback {
     DIALOGUE_LEAVE,
     DIALOGUE_TICK,
     DIALOGUE_THEN,
+    DIALOGUE_FLUSH,
     DIALOGUE_ANSWER, /* of the host, to a call */
 };
 

@@ -51,7 +51,7 @@ static const char *name_of(int callback)
         [DIALOGUE_CLOSE] = "close",       [DIALOGUE_RECONFIGURE] = "reconfigure",
         [DIALOGUE_INSPECT] = "inspect",   [DIALOGUE_REOPEN] = "reopen",
         [DIALOGUE_LEAVE] = "leave",       [DIALOGUE_TICK] = "timer",
-        [DIALOGUE_THEN] = "continuation",
+        [DIALOGUE_THEN] = "continuation", [DIALOGUE_FLUSH] = "flush",
     };
 
     return callback ? names[callback] : "none";
@@ -261,6 +261,31 @@ static int give_back(struct weir_self *self, struct proxy *proxy,
     return WEIR_DONE;
 }
 
+/* A process gathers nothing: after each message that it keeps comes `flush`. Returns the verdict of
+ * the message in hand. */
+static int flush(struct weir_self *self, struct proxy *proxy)
+{
+    int flushed = WEIR_KEEP, status;
+
+    parcel_clear(&proxy->out);
+    proxy->early = WEIR_KEEP;
+    proxy->flushes = true;
+    status = converse(self, proxy, DIALOGUE_FLUSH, &flushed);
+    proxy->flushes = false;
+    if (status != WEIR_OK) {
+        bury(self, proxy, DIALOGUE_FLUSH, status);
+        return WEIR_FAIL;
+    }
+    if (flushed == WEIR_KEEP)
+        return proxy->early;
+    if (flushed != WEIR_DONE)
+        return WEIR_FAIL;
+    for (uint32_t i = 0; i < proxy->kept_count; i++)
+        (void)weir_settle(self, proxy->kept[i].message, WEIR_DONE);
+    proxy->kept_count = 0;
+    return proxy->early == WEIR_KEEP ? WEIR_DONE : proxy->early;
+}
+
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct proxy *proxy = state;
@@ -286,6 +311,8 @@ static int handle(struct weir_self *self, void *state, const struct weir_message
         bury(self, proxy, DIALOGUE_HANDLE, status);
         verdict = WEIR_FAIL;
     }
+    if (verdict == WEIR_KEEP && proxy->in_hand.message && proxy->isolated->options.behaviour->flush)
+        verdict = flush(self, proxy);
     if (verdict == WEIR_KEEP && proxy->in_hand.message)
         proxy->kept[proxy->kept_count++] = proxy->in_hand;
     proxy->in_hand = (struct proxy_message){ 0 };

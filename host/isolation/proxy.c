@@ -232,11 +232,25 @@ static void serve_forward(struct serving *serving)
     answer(serving, status);
 }
 
+/* The host has the message in hand until `handle` returns, which comes after `flush`. */
+static int settle(struct serving *serving, const struct proxy_message *known, int verdict)
+{
+    bool is_early = known == &serving->proxy->in_hand && serving->proxy->flushes;
+
+    if (!is_early)
+        return weir_settle(serving->self, known->message, verdict);
+    if (verdict < WEIR_DONE || verdict > WEIR_POSTPONE || verdict == WEIR_KEEP ||
+        verdict == WEIR_STOP)
+        return WEIR_EINVALID;
+    serving->proxy->early = verdict;
+    return WEIR_OK;
+}
+
 static void serve_settle(struct serving *serving)
 {
     int verdict = (int)unparcel_number(serving->in);
     struct proxy_message *known = take_known(serving);
-    int status = known ? weir_settle(serving->self, known->message, verdict) : WEIR_EINVALID;
+    int status = known ? settle(serving, known, verdict) : WEIR_EINVALID;
 
     if (status == WEIR_OK)
         forget(serving->proxy, known);

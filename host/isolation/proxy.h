@@ -24,11 +24,13 @@ struct proxy {
     struct channel channel;
     struct life life;
     bool runs;       /* the process was started, and is not known to have ended */
+    bool flushes;    /* the process runs `flush` */
     bool has_spoken; /* the process, since it was given the present callback */
     uint64_t watch;  /* of its end; 0 = none */
     uint64_t last_number;
     struct proxy_message in_hand; /* number 0 = none */
-    struct proxy_message *kept;   /* owned */
+    int early; /* of the message in hand, settled in `flush`; WEIR_KEEP = it is not */
+    struct proxy_message *kept; /* owned */
     uint32_t kept_count;
     uint32_t kept_room;
     const struct weir_tag **tags; /* owned: the tags of the process's messages */

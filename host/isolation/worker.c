@@ -134,6 +134,22 @@ static int do_handle(struct worker *worker, struct unparcel *from)
     verdict = worker->behaviour->handle(&worker->self, worker->state, &message->public);
     if (verdict != WEIR_KEEP || message->is_left)
         worker_free_message(message);
+    else if (worker->behaviour->flush)
+        worker_add_gathered(worker, message);
+    return verdict;
+}
+
+static int do_flush(struct worker *worker)
+{
+    int verdict = worker->behaviour->flush ? worker->behaviour->flush(&worker->self, worker->state)
+                                           : WEIR_KEEP;
+
+    while (verdict == WEIR_DONE && worker->gathered) {
+        struct worker_message *message = worker->gathered;
+
+        worker_part_gathered(worker, message);
+        worker_free_message(message);
+    }
     return verdict;
 }
 
@@ -214,6 +230,8 @@ static int carry_out(struct worker *worker, struct channel_frame *frame)
     case DIALOGUE_RECONFIGURE:
         do_reconfigure(worker, &frame->content);
         return 0;
+    case DIALOGUE_FLUSH:
+        return do_flush(worker);
     case DIALOGUE_TICK:
         do_tick(worker, &frame->content);
         return 0;

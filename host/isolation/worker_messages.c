@@ -184,8 +184,10 @@ static int settle(struct weir_self *self, struct weir_message *kept, int verdict
     parcel_number(out, (uint64_t)(int64_t)verdict);
     parcel_number(out, message_of(kept)->number);
     status = worker_ask_status(self, DIALOGUE_SETTLE);
-    if (status == WEIR_OK)
+    if (status == WEIR_OK) {
+        worker_part_gathered(worker_of(self), message_of(kept));
         message_free(self, kept);
+    }
     return status;
 }
 
@@ -317,6 +319,28 @@ struct worker_message *worker_unpack_message(struct worker *worker, struct unpar
     if (size)
         memcpy(message->public.data, bytes, size);
     return message;
+}
+
+void worker_add_gathered(struct worker *worker, struct worker_message *message)
+{
+    message->is_gathered = true;
+    message->before = worker->gathered;
+    if (worker->gathered)
+        worker->gathered->after = message;
+    worker->gathered = message;
+}
+
+void worker_part_gathered(struct worker *worker, struct worker_message *message)
+{
+    if (!message->is_gathered)
+        return;
+    if (message->before)
+        message->before->after = message->after;
+    if (message->after)
+        message->after->before = message->before;
+    else
+        worker->gathered = message->before;
+    message->is_gathered = false;
 }
 
 void worker_free_message(struct worker_message *message)

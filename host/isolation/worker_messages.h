@@ -13,6 +13,11 @@ struct worker_message *worker_unpack_message(struct worker *worker, struct unpar
 /* NULL is allowed. */
 void worker_free_message(struct worker_message *message);
 
+/* A message that `handle` has kept, of a behaviour with `flush`. */
+void worker_add_gathered(struct worker *worker, struct worker_message *message);
+/* It is none any more; legal for one that was none. */
+void worker_part_gathered(struct worker *worker, struct worker_message *message);
+
 /* Makes a call whose last argument is a message that the plugin has made; the others are packed.
  * Takes the message on 0. `out`: the number of the answer; may be NULL. */
 int worker_give(struct weir_self *self, int call, struct weir_message *message, uint64_t *out);

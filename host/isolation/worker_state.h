@@ -13,9 +13,11 @@
 
 /* A message: one that the host gave, or one that the plugin has made. */
 struct worker_message {
-    struct weir_message public; /* first: the plugin has its address */
-    uint64_t number;            /* of the host; 0 = made here */
-    uint64_t joins;             /* the number of the message whose origin it joins */
+    struct weir_message public;            /* first: the plugin has its address */
+    struct worker_message *before, *after; /* of those that `flush` may end */
+    bool is_gathered;                      /* it is one of them */
+    uint64_t number;                       /* of the host; 0 = made here */
+    uint64_t joins;                        /* the number of the message whose origin it joins */
     bool is_joined;
     bool is_detached;
     bool is_left;           /* the host has it no more: stashed, forwarded or put back */
@@ -50,6 +52,7 @@ struct worker {
     weir_pid pool;
     uint32_t index;
     char *path;
+    struct worker_message *gathered; /* the last one */
     struct worker_tag *tags;
     struct worker_pending *pending;
     uint64_t last_cookie;

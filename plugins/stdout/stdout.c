@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <weir/plugin.h>
@@ -21,6 +22,9 @@
 
 #define NAME "stdout.write"
 #define AGAIN_MS 10u
+#define IN_HAND 1024u
+/* Of a file, the bytes of one write; of anything else, PIPE_BUF. */
+#define CHUNK_SIZE ((size_t)64 * 1024)
 
 enum end_choice {
     END_NEWLINE,
@@ -32,25 +36,33 @@ struct settings {
     uint32_t end; /* enum end_choice */
 };
 
+/* The bytes of a message, and its end. */
+struct piece {
+    const struct weir_message *message; /* borrowed while it is kept */
+    const char *text;
+    size_t size;
+    size_t end_size;
+};
+
 struct output {
     const struct settings *settings; /* borrowed until close */
     const struct weir_tag *line;
     int descriptor; /* owned; a duplicate of standard output */
+    char end;
     bool is_terminal;
-    bool is_broken; /* the reader has left */
-    const struct weir_message *kept;
-    size_t written; /* bytes of the present message, with its end */
+    bool is_regular;
+    bool is_broken;           /* the reader has left */
+    bool is_paused;           /* the worker gets no message */
+    bool waits;               /* for room: on_writable or on_time goes on */
+    uint32_t first, gathered; /* of `pieces`: a ring of the messages to write */
+    uint32_t unsettled;       /* messages before these that are written */
+    size_t size;              /* bytes of these */
+    size_t written;           /* bytes of the first one, with its end */
     uint64_t count;
     uint64_t bytes;
     uint64_t dropped;
-};
-
-/* The bytes of a message, and its end. */
-struct piece {
-    const char *text;
-    size_t size;
-    char end;
-    size_t end_size;
+    struct piece pieces[IN_HAND];
+    char chunk[CHUNK_SIZE];
 };
 
 /* A host that starts without a standard output has one that cannot be written. */
@@ -64,8 +76,10 @@ static bool is_writable(int descriptor)
 static int stdout_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct output *state = memory;
+    struct stat about;
 
     state->settings = settings;
+    state->end = state->settings->end == END_NUL ? '\0' : '\n';
     state->line = weir_tag(self, FILES_LINE_TAG);
     if (!state->line)
         return WEIR_ENOMEM;
@@ -83,62 +97,58 @@ static int stdout_open(struct weir_self *self, const void *settings, void *memor
         return WEIR_EINVALID;
     }
     state->is_terminal = isatty(state->descriptor);
+    state->is_regular = fstat(state->descriptor, &about) == 0 && S_ISREG(about.st_mode);
     return 0;
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- what is gathered ------------------------------------------------------------------------- */
 
 static struct piece piece_of(const struct output *state, const struct weir_message *message)
 {
-    struct piece piece = { .end = state->settings->end == END_NUL ? '\0' : '\n' };
+    struct piece piece = { .message = message };
     bool has_end;
 
     piece.text = files_text(message, state->line, &piece.size);
-    has_end = piece.size > 0 && piece.text[piece.size - 1] == piece.end;
+    has_end = piece.size > 0 && piece.text[piece.size - 1] == state->end;
     piece.end_size = state->settings->end == END_NONE || has_end ? 0 : 1;
     return piece;
 }
 
-static void print(struct weir_self *self, const struct piece *piece)
+static size_t size_of(const struct piece *piece)
 {
-    weir_print(self, piece->text, piece->size);
-    if (piece->end_size > 0)
-        weir_print(self, &piece->end, 1);
+    return piece->size + piece->end_size;
 }
 
-/* The next bytes, PIPE_BUF at most. Returns their number. */
-static size_t next_bytes(const struct piece *piece, size_t from, char *out)
+static struct piece *piece_at(struct output *state, uint32_t number)
+{
+    return &state->pieces[(state->first + number) % IN_HAND];
+}
+
+/* The bytes of a piece from `from` on, `room` at most. Returns their number. */
+static size_t copy_piece(const struct output *state, const struct piece *piece, size_t from,
+                         char *out, size_t room)
 {
     size_t size = 0;
 
     if (from < piece->size) {
-        size = piece->size - from < PIPE_BUF ? piece->size - from : PIPE_BUF;
+        size = piece->size - from < room ? piece->size - from : room;
         memcpy(out, piece->text + from, size);
     }
-    if (from + size == piece->size && piece->end_size > 0 && size < PIPE_BUF)
-        out[size++] = piece->end;
+    if (from + size == piece->size && piece->end_size > 0 && size < room)
+        out[size++] = state->end;
     return size;
 }
 
-/* 0 when all is written; EAGAIN when there is no room; or another errno. */
-static int write_on(struct output *state, const struct piece *piece)
+/* The next bytes, of `most` messages. Returns their number. */
+static size_t fill_chunk(struct output *state, uint32_t most)
 {
-    size_t all = piece->size + piece->end_size;
-    char bytes[PIPE_BUF];
+    size_t room = state->is_regular ? CHUNK_SIZE : PIPE_BUF, size = 0, from = state->written;
 
-    while (state->written < all) {
-        struct pollfd look = { .fd = state->descriptor, .events = POLLOUT };
-        ssize_t written;
-
-        if (poll(&look, 1, 0) == 0)
-            return EAGAIN;
-        written = write(state->descriptor, bytes, next_bytes(piece, state->written, bytes));
-        if (written < 0 && errno != EINTR)
-            return errno;
-        if (written > 0)
-            state->written += (size_t)written;
+    for (uint32_t i = 0; i < most && i < state->gathered && size < room; i++) {
+        size += copy_piece(state, piece_at(state, i), from, state->chunk + size, room - size);
+        from = 0;
     }
-    return 0;
+    return size;
 }
 
 /* As a program whose reader has left ends by SIGPIPE: the host ends in order, as after TERM. */
@@ -149,43 +159,116 @@ static void break_off(struct weir_self *self, struct output *state)
     (void)kill(getpid(), SIGTERM);
 }
 
-static int verdict_of(struct weir_self *self, struct output *state, int error)
+/* The first message goes. */
+static const struct piece *take_first(struct output *state)
 {
+    const struct piece *piece = piece_at(state, 0);
+
+    state->first = (state->first + 1) % IN_HAND;
+    state->gathered--;
+    state->size -= size_of(piece);
+    return piece;
+}
+
+/* The first message could not be written. */
+static void settle_first(struct weir_self *self, struct output *state, int error)
+{
+    const struct piece *piece = take_first(state);
     char text[128];
 
     if (error == EPIPE && !state->is_broken)
         break_off(self, state);
     if (state->is_broken) {
         state->dropped++;
-        return WEIR_DONE;
+        (void)weir_settle(self, piece->message, WEIR_DONE);
+        return;
     }
-    if (error != 0) {
-        weir_reason(self, "not written: %s", strerror_r(error, text, sizeof text));
-        return WEIR_REJECT;
+    weir_reason(self, "not written: %s", strerror_r(error, text, sizeof text));
+    (void)weir_settle(self, piece->message, WEIR_REJECT);
+}
+
+/* Passes what is written whole: these messages wait to be settled. */
+static void pass(struct output *state, size_t written)
+{
+    state->written += written;
+    while (state->gathered > 0 && state->written >= size_of(piece_at(state, 0))) {
+        const struct piece *piece = take_first(state);
+
+        state->written -= size_of(piece);
+        state->bytes += size_of(piece);
+        state->count++;
+        state->unsettled++;
     }
-    state->count++;
-    state->bytes += state->written;
+}
+
+/* Those that are written: they are the ones before the first. */
+static void settle_written(struct weir_self *self, struct output *state)
+{
+    for (; state->unsettled > 0; state->unsettled--) {
+        uint32_t number = (state->first + IN_HAND - state->unsettled) % IN_HAND;
+
+        (void)weir_settle(self, state->pieces[number].message, WEIR_DONE);
+    }
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* One write, of `most` messages. 0; EAGAIN when there is no room; or another errno. */
+static int write_some(struct output *state, uint32_t most)
+{
+    struct pollfd look = { .fd = state->descriptor, .events = POLLOUT };
+    size_t size = fill_chunk(state, most);
+    ssize_t written = 0;
+
+    if (size > 0 && !state->is_regular && poll(&look, 1, 0) == 0)
+        return EAGAIN;
+    if (size > 0)
+        written = write(state->descriptor, state->chunk, size);
+    if (written < 0)
+        return errno == EINTR ? 0 : errno;
+    pass(state, (size_t)written);
+    return 0;
+}
+
+/* While it is paused, the worker gets no message. */
+static void pause_input(struct weir_self *self, struct output *state, bool is_paused)
+{
+    if (is_paused != state->is_paused)
+        (void)weir_set_demand(self, is_paused ? 0 : IN_HAND);
+    state->is_paused = is_paused;
+}
+
+static int wait_for_room(struct weir_self *self, struct output *state);
+
+/* Writes what is gathered, or waits for room. After a failure each message is written
+ * by itself, so that it has its own fate. */
+static void write_out(struct weir_self *self, struct output *state)
+{
+    uint32_t most = IN_HAND;
+
+    while (state->gathered > 0 && !state->waits) {
+        int error = state->is_broken ? EPIPE : write_some(state, most);
+
+        if (error == EAGAIN)
+            error = wait_for_room(self, state);
+        if (error == 0 || error == EAGAIN)
+            continue;
+        state->written = 0;
+        settle_written(self, state);
+        settle_first(self, state, error);
+        most = 1;
+    }
+    pause_input(self, state, state->waits);
     weir_progress(self, "messages", state->count, 0);
-    return WEIR_DONE;
 }
 
 /* --- waiting for room ------------------------------------------------------------------------- */
 
-static int wait_for_room(struct weir_self *self, struct output *state);
-
 static void go_on(struct weir_self *self, struct output *state)
 {
-    struct piece piece = piece_of(state, state->kept);
-    int error = write_on(state, &piece);
-    int verdict;
-
-    if (error == EAGAIN)
-        error = wait_for_room(self, state);
-    if (error == EAGAIN)
-        return;
-    verdict = verdict_of(self, state, error);
-    (void)weir_settle(self, state->kept, verdict);
-    state->kept = NULL;
+    state->waits = false;
+    write_out(self, state);
+    settle_written(self, state);
 }
 
 static void on_writable(struct weir_self *self, void *memory, void *context, int descriptor,
@@ -206,33 +289,50 @@ static void on_time(struct weir_self *self, void *memory, void *context)
 /* EAGAIN: it waits. Otherwise an errno. Without memory for a watch it looks again later. */
 static int wait_for_room(struct weir_self *self, struct output *state)
 {
-    int status = weir_watch(self, state->descriptor, WEIR_WRITABLE, on_writable, NULL, NULL);
+    if (weir_watch(self, state->descriptor, WEIR_WRITABLE, on_writable, NULL, NULL) != 0 &&
+        weir_after(self, AGAIN_MS, on_time, NULL, NULL) != 0)
+        return ENOMEM;
+    state->waits = true;
+    return EAGAIN;
+}
 
-    if (status == 0 || weir_after(self, AGAIN_MS, on_time, NULL, NULL) == 0)
-        return EAGAIN;
-    return ENOMEM;
+static void print(struct weir_self *self, struct output *state, const struct piece *piece)
+{
+    weir_print(self, piece->text, piece->size);
+    if (piece->end_size > 0)
+        weir_print(self, &state->end, 1);
+    state->count++;
+    state->bytes += size_of(piece);
+    weir_progress(self, "messages", state->count, 0);
 }
 
 static int stdout_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct output *state = memory;
     struct piece piece = piece_of(state, message);
-    int error = 0;
 
-    state->written = 0;
     if (state->is_terminal) {
-        print(self, &piece);
-        state->written = piece.size + piece.end_size;
-    } else if (!state->is_broken) {
-        error = write_on(state, &piece);
+        print(self, state, &piece);
+        return WEIR_DONE;
     }
-    if (error == EAGAIN)
-        error = wait_for_room(self, state);
-    if (error == EAGAIN) {
-        state->kept = message;
+    *piece_at(state, state->gathered++) = piece;
+    state->size += size_of(&piece);
+    if (state->size >= CHUNK_SIZE)
+        pause_input(self, state, true);
+    return WEIR_KEEP;
+}
+
+static int stdout_flush(struct weir_self *self, void *memory)
+{
+    struct output *state = memory;
+
+    write_out(self, state);
+    if (state->gathered > 0) {
+        settle_written(self, state);
         return WEIR_KEEP;
     }
-    return verdict_of(self, state, error);
+    state->unsettled = 0;
+    return WEIR_DONE;
 }
 
 static void stdout_close(struct weir_self *self, void *memory, int reason)
@@ -252,7 +352,7 @@ static void stdout_inspect(struct weir_self *self, void *memory, struct weir_ins
     weir_inspect_add(out, "messages", "%llu", (unsigned long long)state->count);
     weir_inspect_add(out, "bytes", "%llu", (unsigned long long)state->bytes);
     weir_inspect_add(out, "dropped", "%llu", (unsigned long long)state->dropped);
-    weir_inspect_add(out, "waits", "%s", state->kept ? "yes" : "no");
+    weir_inspect_add(out, "waits", "%s", state->waits ? "yes" : "no");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -274,10 +374,12 @@ static const struct weir_behaviour behaviours[] = {
         .settings_size = sizeof(struct settings),
         .state_size = sizeof(struct output),
         .flags = WEIR_BLOCKING | WEIR_ALONE | WEIR_EXCLUSIVE,
+        .in_hand = IN_HAND,
         .open = stdout_open,
         .handle = stdout_handle,
         .close = stdout_close,
         .inspect = stdout_inspect,
+        .flush = stdout_flush,
     },
     { 0 },
 };

@@ -44,6 +44,22 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
     return deliver_kind(kit, WEIR_REQUEST, tag, data, size);
 }
 
+int weir_kit_flush(struct weir_kit *kit)
+{
+    int verdict;
+
+    if (!kit_turn_can_run(kit, kit->behaviour.flush != NULL, "flush"))
+        return WEIR_FAIL;
+    kit_turn_begin(kit);
+    verdict = kit->behaviour.flush(&kit->self, kit->state);
+    if (verdict == WEIR_DONE)
+        kit_message_settle_all_kept(kit);
+    else if (verdict != WEIR_KEEP && verdict != WEIR_FAIL)
+        kit_problem(kit, "flush answered %d, which says nothing", verdict);
+    kit_turn_end(kit);
+    return verdict;
+}
+
 void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size)
 {
     if (!kit_turn_can_run(kit, true, "resume"))

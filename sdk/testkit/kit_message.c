@@ -179,6 +179,15 @@ int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, 
     return 0;
 }
 
+void kit_message_settle_all_kept(struct weir_kit *kit)
+{
+    for (struct kit_message *message = kit->messages; message; message = message->next)
+        if (message->owner == KIT_KEPT) {
+            kit->settled[WEIR_DONE]++;
+            kit_message_give(message, KIT_SETTLED);
+        }
+}
+
 static void find_leaked(struct weir_kit *kit, const struct kit_message *message)
 {
     const char *tag = tag_name(&message->message);

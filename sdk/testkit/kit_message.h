@@ -30,6 +30,8 @@ void kit_message_settle(struct weir_kit *kit, struct kit_message *message, int v
 bool kit_message_is_settling(int verdict);
 /* weir_settle. */
 int kit_message_settle_kept(struct weir_kit *kit, struct weir_message *message, int verdict);
+/* As core after a `flush` that returned WEIR_DONE. */
+void kit_message_settle_all_kept(struct weir_kit *kit);
 size_t kit_message_kept_count(const struct weir_kit *kit);
 /* The most that its behaviour may keep. */
 uint32_t kit_message_in_hand_max(const struct weir_kit *kit);

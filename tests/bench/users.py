@@ -36,6 +36,14 @@ pools:
 """
 
 
+STREAM = """
+version: 1
+host: {{plugins: ["{plugins}"], control: "{folder}/socket", log: {{level: warning}}}}
+sources: {{lines: {source}}}
+pools: {{print: {{use: stdout.write, size: 1}}}}
+"""
+
+
 # --- work: what is done with each line ------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -46,9 +54,10 @@ class Work:
     number: Callable    # the number in a result
     total: Callable     # the sum of them, for so many lines
     count: Optional[int] = None
+    factor: int = 1
 
     def lines(self, options):
-        return self.count or options.count
+        return self.count or options.count * self.factor
 
     def problem(self, options, results):
         """What is wrong with the results; empty: nothing."""
@@ -61,10 +70,21 @@ class Work:
         return ""
 
 
+class Copy(Work):
+    """The results are the lines, in their order."""
+
+    def problem(self, options, results):
+        wrong = sum(result != self.line(i).encode() for i, result in enumerate(results))
+        if wrong or len(results) != self.lines(options):
+            return f"{wrong} wrong results of {len(results)}, not {self.lines(options)}"
+        return ""
+
+
 ACCESS = '10.0.0.1 - - [23/Nov/2026:13:00:00 +0000] "GET /a/{0} HTTP/1.1" 200 {0}'
 SQUARE = Work("square", str, int, lambda n: (n - 1) * n * (2 * n - 1) // 6)
 LOG = Work("access", ACCESS.format, lambda result: int(re.search(rb'"bytes": (\d+)', result)[1]),
            lambda n: (n - 1) * n // 2)
+COPY = Copy("copy", "line number {} of the file".format, int, int, factor=20)
 SLEEP = Work("sleep", str, int, lambda n: (n - 1) * n // 2, count=JOBS)
 
 
@@ -91,10 +111,25 @@ def weir(name, size):
     return command
 
 
+def stream(name, source):
+    """Weir as a copier of lines; a source of standard input gets them from `cat`."""
+    def command(options, folder, _):
+        file = os.path.join(folder, f"{name}.yaml")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(STREAM.format(plugins=options.plugins, folder=folder,
+                                    source=source.format(folder=folder)))
+        words = [options.weir, "run", file]
+        return cat(folder, words) if name == "stdin" else words
+    return command
+
+
+def cat(folder, words):
+    return ["sh", "-c", 'cat "$0" | "$@"', os.path.join(folder, "lines"), *words]
+
+
 def piped(words):
     """The lines of the folder, written to a program by `cat`."""
-    return lambda _, folder, work: ["sh", "-c", 'cat "$0" | "$@"', os.path.join(folder, "lines"),
-                                    *words, *script("filter.py", work.module)]
+    return lambda _, folder, work: cat(folder, [*words, *script("filter.py", work.module)])
 
 
 ONE = Way(f"exec.pipe, {PROCESSES} Pythons, one by one", weir("one.py", PROCESSES))
@@ -108,6 +143,12 @@ PARALLEL = Way(f"`parallel -j {PROCESSES} --pipe --round-robin`",
                piped(["parallel", "--will-cite", "-j", str(PROCESSES), "--pipe", "--round-robin",
                       "--block", "64k"]), tool="parallel")
 FILTER = Way("`cat \\| python3`", piped([]))
+FILES = Way("files.lines, stdout.write",
+            stream("files", '{{use: files.lines, args: {{paths: ["{folder}/lines"]}}, to: print}}'))
+STDIN = Way("stdin.lines, stdout.write", stream("stdin", "{{use: stdin.lines, to: print}}"))
+AWK = Way("`awk '{print}'`",
+          lambda _, folder, work: ["awk", "{print}", os.path.join(folder, "lines")], tool="awk")
+CAT = Way("`cat \\| cat`", lambda _, folder, work: cat(folder, ["cat"]))
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -133,6 +174,8 @@ ROWS = (
     Row("log-items-batch", ENTRIES, LOG, BATCH, POOL, 1.3),
     Row("log-lines", ENTRIES, LOG, ONE, PARALLEL, 1.2),
     Row("log-lines-batch", ENTRIES, LOG, ALONE, FILTER, 2.0),
+    Row("files-stdout", "{:,} lines of a file copied", COPY, FILES, AWK, 2.0),
+    Row("stdin-stdout", "{:,} lines of a pipe copied", COPY, STDIN, CAT, 6.0),
     Row("seconds", "{} jobs of a second", SLEEP, ONE, goal=2.3),
 )
 

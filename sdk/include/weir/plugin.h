@@ -123,6 +123,10 @@ enum weir_behaviour_flags {
                                * no room, with a credit of 0. Older hosts ignore this flag */
     WEIR_GIVES_UP = 1u << 6,  /* a worker whose `leave` decides how long the end of its pool waits
                                * for messages that it keeps. Older hosts ignore this flag */
+    WEIR_GATHERS = 1u << 7,   /* a source whose messages go out together when `produce` returns,
+                               * where the output's `when_full` is `wait`: they cost less. It
+                               * returns WEIR_MORE before it waits for something that may never
+                               * come. Older hosts ignore this flag */
 };
 
 /*
@@ -219,6 +223,21 @@ struct weir_behaviour {
      * pool closes before its turn when it ends none of its messages for 1.5 s.
      */
     int (*leave)(struct weir_self *self, void *state);
+    /*
+     * Since 1.1. For a worker that gathers messages, to write many at once. Called when `handle`
+     * was called and no other message waits, at the latest after 1024 messages or some 1 ms; also
+     * before the worker closes, goes back from a lease, or gets no message since it keeps
+     * `in_hand`.
+     * Between two calls the worker gets its messages one after another, also with WEIR_BLOCKING:
+     * `handle` only gathers, and never waits. What has enough calls weir_set_demand with 0 there:
+     * then `flush` comes next, and sets the demand again.
+     *
+     * `handle` returns WEIR_KEEP. `flush` returns WEIR_DONE: all messages that the worker keeps are
+     * done; or WEIR_KEEP: it has settled some with weir_settle, and keeps the others. Any other
+     * number counts as WEIR_FAIL. A failure of the incarnation ends what it keeps, without `flush`.
+     * Older hosts ignore this callback.
+     */
+    int (*flush)(struct weir_self *self, void *state);
 };
 
 /* The exported constant. `size` and `abi_minor`, the first 8 bytes, never move: the host checks

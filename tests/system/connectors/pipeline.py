@@ -10,6 +10,8 @@ Method: real hosts between seq, yes, head, find and xargs, and renamed files. Ev
 """
 import hashlib
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -47,6 +49,24 @@ def test_every_line_comes_out_in_order():
         got = shell(work, f"$WEIR run {file} <numbers 2>log")
         check(hashlib.sha256(got.stdout.encode()).digest() ==
               hashlib.sha256("".join(f"{i}\n" for i in range(1, 1001)).encode()).digest(), "a file")
+
+
+def test_each_line_of_a_quiet_writer_comes_out_before_the_next():
+    for ends in (os.pipe, pty.openpty):
+        with tempfile.TemporaryDirectory() as work:
+            reader, writer = ends()
+            with subprocess.Popen([WEIR, "run", hosted(work, LINES)], stdin=subprocess.PIPE,
+                                  stdout=writer, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS}) as process:
+                for number in range(5):
+                    process.stdin.write(f"line {number}\n".encode())
+                    process.stdin.flush()
+                    check(bool(select.select([reader], [], [], 30)[0]), f"line {number} is late")
+                    check(os.read(reader, 100).split() == [b"line", b"%d" % number], "the line")
+                process.stdin.close()
+                check(process.wait() == 0, "the exit code")
+            os.close(reader)
+            os.close(writer)
 
 
 def test_reader_that_leaves_ends_the_host_in_order():

@@ -193,7 +193,7 @@ static void test_label_does_not_touch_the_payload(void)
         struct message *message = message_create(&cache, NULL,
                                                  sizes[i] + message_label_room("piece 7"));
 
-        message_set_label(message, sizes[i], "piece 7");
+        message_set_label(message, sizes[i], "piece 7", message_label_room("piece 7"));
         CU_ASSERT_EQUAL(message->public.size, sizes[i]);
         memset(message->public.data, 'x', sizes[i]);
         CU_ASSERT_STRING_EQUAL(message_label(message), "piece 7");
@@ -213,7 +213,7 @@ static void test_copy_has_the_label(void)
                                                  size + message_label_room("piece 7"));
         struct message *copy;
 
-        message_set_label(message, size, "piece 7");
+        message_set_label(message, size, "piece 7", message_label_room("piece 7"));
         if (size > 0)
             memset(message->public.data, 'x', size);
         copy = message_copy(&cache, message);
@@ -237,7 +237,7 @@ static void test_long_label_is_cut(void)
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     message = message_create(&cache, NULL, message_label_room(text));
-    message_set_label(message, 0, text);
+    message_set_label(message, 0, text, message_label_room(text));
     CU_ASSERT_PTR_NULL(message->public.data);
     CU_ASSERT_EQUAL(strlen(message_label(message)), MESSAGE_LABEL_MAX - 1);
     message_destroy(&cache, message);
@@ -256,7 +256,7 @@ static void test_notice_has_no_label(void)
     for (size_t length = 1; length < sizeof text; length++) {
         struct message *message = message_create(&cache, NULL, 1 + message_label_room("piece 7"));
 
-        message_set_label(message, 1, "piece 7");
+        message_set_label(message, 1, "piece 7", message_label_room("piece 7"));
         message = message_say(&cache, message, text + sizeof text - 1 - length);
         CU_ASSERT_EQUAL(strlen(message->public.data), length);
         CU_ASSERT_STRING_EQUAL(message_label(message), "");

@@ -24,7 +24,7 @@ static struct message *make(struct cache *cache, size_t size, const char *label)
     struct message *message = message_create(cache, &tag, size + message_label_room(label));
 
     message->public.attempt = 3;
-    message_set_label(message, size, label);
+    message_set_label(message, size, label, message_label_room(label));
     return message;
 }
 

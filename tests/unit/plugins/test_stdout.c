@@ -6,9 +6,13 @@
  *         TERM is blocked, and looked for.
  */
 #include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <weir/testkit.h>
@@ -52,9 +56,23 @@ static struct weir_kit *worker(const char *args)
     return kit;
 }
 
+static void gather(struct weir_kit *kit, const char *text)
+{
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", text, strlen(text)), WEIR_KEEP);
+}
+
+/* As the host does with a message that comes alone. */
 static int give(struct weir_kit *kit, const char *text)
 {
-    return weir_kit_handle(kit, "text/1", text, strlen(text));
+    gather(kit, text);
+    return weir_kit_flush(kit);
+}
+
+static bool has_bytes(int reader)
+{
+    struct pollfd look = { .fd = reader, .events = POLLIN };
+
+    return poll(&look, 1, 0) > 0;
 }
 
 static void expect_read(int reader, const char *text, size_t size)
@@ -70,9 +88,11 @@ static void expect_written(const char *args, const char *text, size_t size)
     struct pipe_output output = begin_pipe();
     struct weir_kit *kit = worker(args);
 
-    CU_ASSERT_EQUAL(give(kit, "one"), WEIR_DONE);
-    CU_ASSERT_EQUAL(give(kit, ""), WEIR_DONE);
+    gather(kit, "one");
+    gather(kit, "");
+    CU_ASSERT_FALSE(has_bytes(output.reader));
     CU_ASSERT_EQUAL(give(kit, "two\n"), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 3);
     CU_ASSERT_EQUAL(weir_kit_done(kit, "messages"), 3);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     end_pipe(&output);
@@ -98,6 +118,7 @@ static void test_slow_reader_makes_it_wait(void)
     for (size_t i = 0; i < size; i++)
         bytes[i] = (char)('a' + i % 23);
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
     CU_ASSERT_STRING_EQUAL(weir_kit_inspect(kit, (const char *[]){ "waits", NULL }), "waits=yes\n");
     while (got < size + 1) {
@@ -116,6 +137,75 @@ static void test_slow_reader_makes_it_wait(void)
     (void)close(output.reader);
     free(bytes);
     free(read_back);
+}
+
+/* promise B98: messages that a pipe takes in part are settled as they are written. */
+static void test_many_messages_wait_for_a_slow_reader_in_order(void)
+{
+    enum { COUNT = 1000, WIDTH = 200 };
+    struct pipe_output output = begin_pipe();
+    struct weir_kit *kit = worker("");
+    char text[WIDTH + 1], line[WIDTH + 1];
+    uint32_t number = 0, given = 0;
+    size_t got = 0;
+
+    /* The host gives none while the worker demands none. */
+    while (number < COUNT) {
+        char byte;
+
+        while (given < COUNT && weir_kit_demand(kit) > 0 && !weir_kit_watch_count(kit)) {
+            (void)snprintf(text, sizeof text, "%0*" PRIu32, WIDTH - 1, given++);
+            gather(kit, text);
+            if (weir_kit_demand(kit) == 0 || given == COUNT)
+                (void)weir_kit_flush(kit);
+        }
+        CU_ASSERT_EQUAL_FATAL(read(output.reader, &byte, 1), 1);
+        line[got++] = byte;
+        if (got == WIDTH) {
+            (void)snprintf(text, sizeof text, "%0*" PRIu32 "\n", WIDTH - 1, number++);
+            CU_ASSERT_EQUAL_FATAL(memcmp(line, text, WIDTH), 0);
+            got = 0;
+        }
+        CU_ASSERT_TRUE(weir_kit_settled_count(kit, WEIR_DONE) <= number + (65536 / WIDTH) + 1);
+        (void)weir_kit_poll(kit);
+    }
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), COUNT);
+    CU_ASSERT_FALSE(has_bytes(output.reader));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    (void)close(output.reader);
+}
+
+/* promise B98: a file that takes no more than 10 bytes. */
+static void test_each_message_of_a_failed_write_has_its_own_fate(void)
+{
+    struct pipe_output output = begin_pipe();
+    char path[] = "/tmp/stdout.XXXXXX", bytes[32] = "";
+    int file = mkstemp(path);
+    struct rlimit former, limit;
+    struct weir_kit *kit;
+
+    CU_ASSERT_EQUAL_FATAL(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_FSIZE, &former), 0);
+    limit = (struct rlimit){ 10, former.rlim_max };
+    kit = worker("");
+    gather(kit, "one");
+    gather(kit, "two");
+    gather(kit, "three");
+    gather(kit, "four");
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    (void)weir_kit_flush(kit);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_FSIZE, &former), 0);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 2);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 2);
+    CU_ASSERT_EQUAL(give(kit, "five"), WEIR_DONE);
+    CU_ASSERT_EQUAL(pread(file, bytes, sizeof bytes, 0), 15);
+    CU_ASSERT_STRING_EQUAL(bytes, "one\ntwo\nthfive\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    end_pipe(&output);
+    (void)close(output.reader);
+    (void)close(file);
+    (void)unlink(path);
 }
 
 static bool term_is_pending(void)
@@ -160,7 +250,10 @@ static void test_full_disk_rejects(void)
     CU_ASSERT_EQUAL_FATAL(dup2(full, STDOUT_FILENO), STDOUT_FILENO);
     (void)close(full);
     kit = worker("");
-    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_REJECT);
+    gather(kit, "lost");
+    CU_ASSERT_EQUAL(give(kit, "lost"), WEIR_DONE);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 2);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 0);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "not written: No space left on device");
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
     end_pipe(&output);
@@ -187,12 +280,15 @@ int main(void)
     CU_TestInfo tests[] = {
         { "ends of messages", test_messages_end_with_what_the_option_says },
         { "slow reader", test_slow_reader_makes_it_wait },
+        { "many messages", test_many_messages_wait_for_a_slow_reader_in_order },
+        { "failed write", test_each_message_of_a_failed_write_has_its_own_fate },
         { "reader that has left", test_reader_that_has_left_ends_the_host_once },
         { "full disk", test_full_disk_rejects },
         { "closed output", test_output_that_is_closed_refuses_to_open },
         CU_TEST_INFO_NULL,
     };
 
+    (void)signal(SIGXFSZ, SIG_IGN);
     (void)signal(SIGPIPE, SIG_IGN); /* as the host has it */
     return suite_run("plugin stdout", tests);
 }

@@ -118,6 +118,9 @@ int weir_kit_request(struct weir_kit *kit, const char *tag, const void *data, si
 /* As weir_kit_handle, with the public fields of `like`: kind, attempt, key, from, ... Borrows
  * `like`. */
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like);
+/* Runs `flush`, which the host calls after one or more messages. Returns what it returned; after
+ * WEIR_DONE the kept messages are settled. */
+int weir_kit_flush(struct weir_kit *kit);
 /* Runs `resume` of an open source with a position that another source stored. Borrows the
  * position. */
 void weir_kit_resume(struct weir_kit *kit, const void *position, size_t size);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Goal: a worker that gathers messages gets those that wait, and then `flush`, which settles them:
+ * at once after a message that comes alone, when it keeps `in_hand`, and before it closes; also
+ * where each turn has one message.
+ *
+ * Method: a worker waits at a gate while messages come; it and its `flush` leave notes.
+ */
+#include "unit/host/suite.h"
+#include "unit/support/rig.h"
+
+#define LIMIT 8
+#define FLUSHED 900u /* a note: FLUSHED + messages that were gathered */
+#define CLOSED 950u  /* a note: `close` was called */
+
+static struct probe *noted_by;
+static const struct weir_message *gathered[LIMIT];
+static uint32_t gathered_count;
+static int flush_answers;
+
+struct fixture {
+    struct rig rig;
+    struct pool *pool;
+};
+
+static int gather(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    gathered[gathered_count++] = message;
+    return WEIR_KEEP;
+}
+
+static int wait_and_gather(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    (void)probe_wait(self, probe, message);
+    return gather(self, probe, message);
+}
+
+/* With another answer than WEIR_DONE it settles the first one as rejected, the others as done. */
+static int flush(struct weir_self *self, void *state)
+{
+    (void)state;
+    probe_note(noted_by, FLUSHED + gathered_count);
+    for (uint32_t i = 0; i < gathered_count && flush_answers == WEIR_KEEP; i++)
+        CU_ASSERT_EQUAL(weir_settle(self, gathered[i], i == 0 ? WEIR_REJECT : WEIR_DONE), 0);
+    gathered_count = 0;
+    return flush_answers;
+}
+
+static void note_close(struct weir_self *self, void *state, int reason)
+{
+    (void)self;
+    (void)state;
+    (void)reason;
+    probe_note(noted_by, CLOSED);
+}
+
+static void begin(struct fixture *f, uint32_t in_hand, uint32_t flags, int answer)
+{
+    noted_by = probe_create();
+    noted_by->behaviour.in_hand = in_hand;
+    noted_by->behaviour.flags |= flags;
+    noted_by->behaviour.flush = flush;
+    gathered_count = 0;
+    flush_answers = answer;
+    rig_init(&f->rig, 1, 1);
+    f->pool = rig_workers(&f->rig, noted_by, "work", 1, LIMIT);
+}
+
+static void finish(struct fixture *f, uint64_t done, uint64_t dead)
+{
+    struct ledger_reading ledger;
+
+    CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
+    CU_ASSERT_EQUAL(ledger.done, done);
+    CU_ASSERT_EQUAL(ledger.dead, dead);
+    CU_ASSERT_EQUAL(ledger.accepted, done + dead);
+    rig_finish(&f->rig);
+    probe_destroy(noted_by);
+}
+
+static void expect(const uint64_t *notes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        CU_ASSERT_EQUAL(probe_get(noted_by, i), notes[i]);
+}
+
+/* The worker waits in its first message while two others come. */
+static void give_three(struct fixture *f)
+{
+    CU_ASSERT_EQUAL(
+        rig_send(&f->rig, f->pool->pid, (struct order){ .act = wait_and_gather, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    for (uint64_t id = 2; id <= 3; id++)
+        CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .act = gather, .id = id }),
+                        0);
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+}
+
+/* promise A28 */
+static void test_messages_that_wait_are_gathered(void)
+{
+    static const uint64_t expected[] = { 1, 2, 3, FLUSHED + 3 };
+    const uint32_t flags[] = { 0, WEIR_BLOCKING };
+    struct fixture f;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        begin(&f, LIMIT, flags[i], WEIR_DONE);
+        give_three(&f);
+        expect(expected, 4);
+        finish(&f, 3, 0);
+    }
+}
+
+/* promise A28 */
+static void test_message_that_comes_alone_is_flushed_at_once(void)
+{
+    static const uint64_t expected[] = { 1, FLUSHED + 1, 2, FLUSHED + 1 };
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_DONE);
+    for (uint64_t id = 1; id <= 2; id++) {
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather, .id = id }),
+                        0);
+        CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    }
+    expect(expected, 4);
+    finish(&f, 2, 0);
+}
+
+static void test_worker_that_keeps_in_hand_is_flushed(void)
+{
+    static const uint64_t expected[] = { 1, 2, FLUSHED + 2, 3, FLUSHED + 1 };
+    struct fixture f;
+
+    begin(&f, 2, WEIR_BLOCKING, WEIR_DONE);
+    give_three(&f);
+    expect(expected, 5);
+    finish(&f, 3, 0);
+}
+
+/* promise A29 */
+static void test_each_message_gets_its_own_verdict(void)
+{
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_KEEP);
+    give_three(&f);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REJECTED), 1);
+    finish(&f, 2, 1);
+}
+
+static bool has_crashed(void *context)
+{
+    return rig_dead(context, DEAD_CRASHED) == 3;
+}
+
+/* promise A29 */
+static void test_failed_flush_ends_what_was_gathered(void)
+{
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_FAIL);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = wait_and_gather, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    for (uint64_t id = 2; id <= 3; id++)
+        CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather, .id = id }),
+                        0);
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_crashed, f.pool));
+    finish(&f, 0, 3);
+}
+
+static void test_worker_is_flushed_before_it_closes(void)
+{
+    static const uint64_t expected[] = { 1, 2, FLUSHED + 2, CLOSED };
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_DONE);
+    noted_by->behaviour.close = note_close;
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = wait_and_gather, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather, .id = 2 }), 0);
+    rig_close(&f.rig, f.pool);
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, noted_by, CLOSED, 1));
+    expect(expected, 4);
+    finish(&f, 2, 0);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "gathered", test_messages_that_wait_are_gathered },
+        { "alone", test_message_that_comes_alone_is_flushed_at_once },
+        { "in hand", test_worker_that_keeps_in_hand_is_flushed },
+        { "own verdicts", test_each_message_gets_its_own_verdict },
+        { "failed flush", test_failed_flush_ends_what_was_gathered },
+        { "closing", test_worker_is_flushed_before_it_closes },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("flush", tests);
+}
