@@ -247,17 +247,26 @@ static void work(struct hub *hub)
     store_close(&hub->store, !hub->is_in_doubt);
 }
 
+static void enter(struct hub *hub, enum hub_state state)
+{
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->state = state;
+    (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", hub->store.error);
+    (void)pthread_cond_broadcast(&hub->quiet);
+    (void)pthread_mutex_unlock(&hub->lock);
+}
+
 static void *run(void *context)
 {
     struct hub *hub = context;
     int status = store_open(&hub->store, hub->path);
 
-    (void)pthread_mutex_lock(&hub->lock);
-    hub->state = status == 0 ? HUB_OPEN : HUB_REFUSED;
     hub->file = hub->store.place.file;
-    (void)snprintf(hub->trouble, sizeof hub->trouble, "%s", hub->store.error);
-    (void)pthread_cond_broadcast(&hub->quiet);
-    (void)pthread_mutex_unlock(&hub->lock);
+    enter(hub, status == 0 ? HUB_CHECKING : HUB_REFUSED);
+    if (status == 0) {
+        status = store_connect(&hub->store);
+        enter(hub, status == 0 ? HUB_OPEN : HUB_REFUSED);
+    }
     if (status == 0)
         work(hub);
     return NULL;
@@ -337,6 +346,26 @@ static struct hub *init(const char *path)
     return hub;
 }
 
+static enum hub_state wait_while(struct hub *hub, enum hub_state passing,
+                                 char reason[PLACE_REASON_SIZE])
+{
+    enum hub_state state;
+
+    (void)pthread_mutex_lock(&hub->lock);
+    while (hub->state == passing)
+        (void)pthread_cond_wait(&hub->quiet, &hub->lock);
+    state = hub->state;
+    if (state == HUB_REFUSED)
+        (void)snprintf(reason, PLACE_REASON_SIZE, "%s", hub->trouble);
+    (void)pthread_mutex_unlock(&hub->lock);
+    return state;
+}
+
+int hub_wait_open(struct hub *hub, char reason[PLACE_REASON_SIZE])
+{
+    return wait_while(hub, HUB_CHECKING, reason) == HUB_OPEN ? 0 : -1;
+}
+
 struct hub *hub_create(const char *path, char reason[PLACE_REASON_SIZE])
 {
     struct hub *hub = init(path);
@@ -348,13 +377,8 @@ struct hub *hub_create(const char *path, char reason[PLACE_REASON_SIZE])
         release(hub);
         return NULL;
     }
-    (void)pthread_mutex_lock(&hub->lock);
-    while (hub->state == HUB_OPENING)
-        (void)pthread_cond_wait(&hub->quiet, &hub->lock);
-    (void)pthread_mutex_unlock(&hub->lock);
-    if (hub->state == HUB_OPEN)
+    if (wait_while(hub, HUB_OPENING, reason) != HUB_REFUSED)
         return hub;
-    (void)snprintf(reason, PLACE_REASON_SIZE, "%s", hub->trouble);
     (void)pthread_join(hub->thread, NULL);
     release(hub);
     return NULL;

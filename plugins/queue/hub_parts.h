@@ -59,6 +59,7 @@ struct client {
 
 enum hub_state {
     HUB_OPENING,
+    HUB_CHECKING, /* `file` is known, and locked */
     HUB_OPEN,
     HUB_REFUSED, /* the first open failed: nobody uses it */
 };
@@ -67,7 +68,7 @@ struct hub {
     struct hub *next;           /* in the list of the process */
     uint32_t users;             /* of that list's mutex */
     const char *path;           /* owned; const */
-    struct place_identity file; /* const when open */
+    struct place_identity file; /* const when it is known */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;             /* of the thread */
@@ -101,8 +102,11 @@ struct group {
     int64_t wall_ms;
 };
 
-/* Makes a hub and opens its file. Returns owned; NULL: `reason`. */
+/* Makes a hub and locks its file, which is read for damage then: hub_wait_open. Returns owned;
+ * NULL: `reason`. */
 struct hub *hub_create(const char *path, char reason[PLACE_REASON_SIZE]);
+/* Returns 0, or -1 with a reason. A large file takes a while. */
+int hub_wait_open(struct hub *hub, char reason[PLACE_REASON_SIZE]);
 /* Commits what became of pieces, once, and frees the hub. It has no clients. */
 void hub_destroy(struct hub *hub);
 void hub_wake_locked(struct hub *hub);

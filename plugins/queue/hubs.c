@@ -126,14 +126,17 @@ int client_join(const struct queue_settings *settings, bool is_take, struct clie
         return WEIR_ENOMEM;
     (void)pthread_mutex_lock(&of_process()->lock);
     hub = ref(settings->file, reason);
-    if (hub) {
+    (void)pthread_mutex_unlock(&of_process()->lock);
+    if (hub && hub_wait_open(hub, reason) == 0) {
         (void)pthread_mutex_lock(&hub->lock);
         status = enter(hub, client, settings->queue, reason);
         (void)pthread_mutex_unlock(&hub->lock);
-        if (status != 0)
-            unref(hub);
     }
-    (void)pthread_mutex_unlock(&of_process()->lock);
+    if (hub && status != 0) {
+        (void)pthread_mutex_lock(&of_process()->lock);
+        unref(hub);
+        (void)pthread_mutex_unlock(&of_process()->lock);
+    }
     if (status != 0)
         destroy(client);
     else

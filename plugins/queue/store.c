@@ -166,16 +166,18 @@ static int connect(struct store *store, bool checks)
 
 int store_open(struct store *store, const char *path)
 {
-    int status;
-
     *store = (struct store){ .doubt_after = -1, .place = { .descriptor = -1, .lock = -1 } };
     if (own_locks_enter() != 0) {
         (void)snprintf(store->error, sizeof store->error, "SQLite has no system calls to replace");
         return -1;
     }
-    status = place_open(&store->place, path, store->error);
-    if (status == 0)
-        status = connect(store, true);
+    return place_open(&store->place, path, store->error);
+}
+
+int store_connect(struct store *store)
+{
+    int status = connect(store, true);
+
     if (status == 0 && !place_sync_folder(&store->place)) {
         (void)snprintf(store->error, sizeof store->error, "its folder cannot be synced");
         status = -1;

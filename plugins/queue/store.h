@@ -2,8 +2,8 @@
 /*
  * store.h - the file of queues: one connection of SQLite, its transactions and its statements.
  *
- * open -> (begin -> insert, remove, retry, bury, promote -> commit)* -> close. After a commit that
- * says STORE_IN_DOUBT the store is to be recovered: store_recover, until it succeeds.
+ * open -> connect -> (begin -> insert, remove, retry, bury, promote -> commit)* -> close. After a
+ * commit that says STORE_IN_DOUBT the store is to be recovered: store_recover, until it succeeds.
  *
  * Of one thread, which store_open makes one with locks of its own (own_locks.h). Never in a child
  * of a fork.
@@ -79,8 +79,11 @@ struct store_cursor {
     int64_t rank, id;
 };
 
-/* Opens or makes the file. Returns 0, or -1 with `error`: nothing was changed. */
+/* Opens or makes the file, and locks it. Returns 0, or -1 with `error`: nothing was changed. */
 int store_open(struct store *store, const char *path);
+/* Makes the connection, and reads the whole file for damage. Returns 0; -1 with `error`: nothing
+ * was changed, and it is closed. */
+int store_connect(struct store *store);
 /* Closes without a checkpoint unless `is_well`. */
 void store_close(struct store *store, bool is_well);
 

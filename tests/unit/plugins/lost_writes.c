@@ -10,7 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "../support/wait_limit.h"
 
 #define FOUND_BY_LIBRARIES __attribute__((visibility("default")))
 
@@ -36,12 +39,15 @@ struct disk {
     pthread_mutex_t lock;
     struct file files[FILES];
     uint32_t count;
+    pthread_cond_t wake;
+    bool is_to_hold, is_holding;
     uint32_t syncs, fail_from, fail_count, failed;
 };
 
 static struct disk *locked(void)
 {
-    static struct disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    static struct disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                                .wake = PTHREAD_COND_INITIALIZER };
 
     (void)pthread_mutex_lock(&disk.lock);
     return &disk;
@@ -130,9 +136,9 @@ static void write_back(struct file *file, int descriptor)
     file->size = (size_t)about.st_size;
 }
 
-static int sync_or_fail(long call, int descriptor)
+/* Gives the lock back. */
+static int sync_or_fail_locked(struct disk *disk, long call, int descriptor)
 {
-    struct disk *disk = locked();
     struct file *file = file_of(disk, descriptor);
     uint32_t number = ++disk->syncs;
     bool fails = disk->fail_from > 0 && number >= disk->fail_from &&
@@ -148,6 +154,31 @@ static int sync_or_fail(long call, int descriptor)
         return (int)syscall(call, descriptor);
     errno = EIO;
     return -1;
+}
+
+static void hold(struct disk *disk)
+{
+    uint64_t limit = wait_limit_ms();
+    struct timespec until;
+    int status = 0;
+
+    disk->is_to_hold = false;
+    disk->is_holding = true;
+    (void)pthread_cond_broadcast(&disk->wake);
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)(limit / 1000);
+    while (disk->is_holding && status == 0)
+        status = pthread_cond_timedwait(&disk->wake, &disk->lock, &until);
+    disk->is_holding = false;
+}
+
+static int sync_or_fail(long call, int descriptor)
+{
+    struct disk *disk = locked();
+
+    if (disk->is_to_hold)
+        hold(disk);
+    return sync_or_fail_locked(disk, call, descriptor);
 }
 
 int fdatasync(int descriptor)
@@ -179,6 +210,41 @@ void lost_writes_fail(uint32_t nth, uint32_t count)
     disk->fail_count = count;
     disk->failed = 0;
     unlock(disk);
+}
+
+void lost_writes_hold(void)
+{
+    struct disk *disk = locked();
+
+    disk->is_to_hold = true;
+    unlock(disk);
+}
+
+void lost_writes_go_on(void)
+{
+    struct disk *disk = locked();
+
+    disk->is_to_hold = disk->is_holding = false;
+    (void)pthread_cond_broadcast(&disk->wake);
+    unlock(disk);
+}
+
+void lost_writes_wait_holding(void)
+{
+    struct disk *disk = locked();
+
+    while (!disk->is_holding)
+        (void)pthread_cond_wait(&disk->wake, &disk->lock);
+    unlock(disk);
+}
+
+bool lost_writes_is_holding(void)
+{
+    struct disk *disk = locked();
+    bool is_holding = disk->is_holding;
+
+    unlock(disk);
+    return is_holding;
 }
 
 uint32_t lost_writes_failed(void)

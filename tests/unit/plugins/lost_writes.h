@@ -12,6 +12,7 @@
 #ifndef LOST_WRITES_H
 #define LOST_WRITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Forgets all files. Call it before they are made. */
@@ -20,6 +21,13 @@ void lost_writes_begin(void);
 void lost_writes_fail(uint32_t nth, uint32_t count);
 /* How many have failed since. */
 uint32_t lost_writes_failed(void);
+/* Makes the next sync wait until lost_writes_go_on, or for wait_limit_ms. */
+void lost_writes_hold(void);
+void lost_writes_go_on(void);
+/* Until that sync waits. */
+void lost_writes_wait_holding(void);
+/* True while a sync waits. */
+bool lost_writes_is_holding(void);
 /* Writes what the disk has of the file `path` to a file `as`. */
 void lost_writes_save(const char *path, const char *as);
 

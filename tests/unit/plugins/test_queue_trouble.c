@@ -9,6 +9,7 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -334,6 +335,33 @@ static void test_damaged_page_is_looked_at_less_and_less_often(void)
     fixture_finish(&f);
 }
 
+/* --- another file ----------------------------------------------------------------------------- */
+
+static void *open_slowly(void *context)
+{
+    fixture_open_take(context, "");
+    return NULL;
+}
+
+/* As when a large file is read for damage. */
+static void test_file_that_opens_slowly_holds_up_no_other(void)
+{
+    struct weir_kit *other = weir_kit_create(&weir_plugin_v1, "put");
+    struct fixture f;
+    pthread_t thread;
+
+    fixture_init(&f);
+    lost_writes_hold();
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, open_slowly, &f), 0);
+    lost_writes_wait_holding();
+    CU_ASSERT_EQUAL(weir_kit_open_format(other, "file: '%s-other'\nqueue: q", f.path), 0);
+    CU_ASSERT_TRUE(lost_writes_is_holding());
+    lost_writes_go_on();
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(other), 0);
+    fixture_finish(&f);
+}
+
 /* --- locks ------------------------------------------------------------------------------------ */
 
 static struct stat about_log(struct fixture *f)
@@ -403,6 +431,8 @@ int main(int argc, char **argv)
           test_dead_letter_of_a_piece_in_doubt_names_it },
         { "damaged page is looked at less and less often",
           test_damaged_page_is_looked_at_less_and_less_often },
+        { "file that opens slowly holds up no other",
+          test_file_that_opens_slowly_holds_up_no_other },
         { "locks stay when another descriptor is closed",
           test_locks_stay_when_another_descriptor_is_closed },
         CU_TEST_INFO_NULL,
