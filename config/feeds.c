@@ -79,6 +79,43 @@ static void check_keys(struct checking *checking, const struct settings_source *
     }
 }
 
+/* The option in which the source keeps a state, such as `position`; NULL: none is set. A source
+ * with a position is the origin of its messages. */
+static const char *find_position(const struct settings_source *source)
+{
+    const struct settings_use *use = &source->use;
+    const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
+    const char *file;
+
+    if (!row || !use->entry->behaviour->settled)
+        return NULL;
+    for (; row->name; row++) {
+        if (!row->state)
+            continue;
+        memcpy(&file, (const char *)options_settings(use->options) + row->offset, sizeof file);
+        if (file && *file)
+            return row->name;
+    }
+    return NULL;
+}
+
+/* A message with an origin has one outcome, so no pool gives it to several workers. */
+static void check_origin(struct checking *checking, const struct settings_source *source,
+                         const struct settings_pool *pool, const struct mark *mark,
+                         const char *path)
+{
+    const char *position = find_position(source);
+
+    if (!position || pool->core.route != WEIR_ROUTE_BROADCAST)
+        return;
+    report_add(checking->report, mark, path,
+               "%s routes by broadcast, and `%s` of %s waits for one outcome of each message: each "
+               "message would be refused; put a pool of one worker between the two, or leave `%s` "
+               "out",
+               pool->path, position, source->name, position);
+    checking->wrong = true;
+}
+
 static void check_feed(struct checking *checking, const struct settings_source *source,
                        const struct feed_way *ways)
 {
@@ -91,6 +128,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
         report_warn(checking->report, mark, path,
                     "%s begins without workers: the source waits until %s is scaled", pool->path,
                     pool->nested ? "a pool below it" : "it");
+    check_origin(checking, source, pool, mark, path);
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);
 }

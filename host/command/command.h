@@ -21,7 +21,7 @@
 
 #include <weir/host.h>
 
-#define COMMAND_OPTIONS_MAX 8
+#define COMMAND_OPTIONS_MAX 12
 
 struct command_option {
     const char *name;     /* long: `from` for --from; NULL ends the table */

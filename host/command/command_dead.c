@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "host/command/attempts.h"
 #include "host/command/dead_letter_export.h"
 #include "host/command/dead_letter_file.h"
 #include "host/pages/dead_letters.h"
@@ -14,13 +15,15 @@
 #define LETTER_ALL 'a'
 #define LETTER_EXPORT 'e'
 #define LETTER_VERBOSE 'v'
+#define LETTER_TIMEOUT 't'
 
 /* The parsed arguments. */
 struct request {
     struct control_client client;
     bool replay, delete, all, verbose;
-    bool of_file;       /* client.file is a file of dead letters */
-    const char *folder; /* of an export; NULL: none */
+    bool of_file;        /* client.file is a file of dead letters */
+    const char *folder;  /* of an export; NULL: none */
+    uint64_t timeout_ms; /* of a replay of a file */
     const char *pool;
     uint64_t numbers[DEAD_LETTERS_DELETED_MAX];
     uint32_t count;
@@ -46,6 +49,8 @@ static int take(void *context, char letter, const char *argument)
     case LETTER_EXPORT:
         request->folder = argument;
         return COMMAND_GO_ON;
+    case LETTER_TIMEOUT:
+        return attempts_parse_timeout(request->client.invocation, argument, &request->timeout_ms);
     default:
         return control_client_take(&request->client, letter, argument);
     }
@@ -151,6 +156,7 @@ static int go_through_file(const struct request *request)
                                            .numbers = request->numbers,
                                            .count = request->count,
                                            .folder = request->folder,
+                                           .timeout_ms = request->timeout_ms,
                                            .replay = request->replay,
                                            .verbose = request->verbose };
 
@@ -177,7 +183,8 @@ static int carry_out(const struct request *request)
 
 static int run(const struct invocation *invocation)
 {
-    struct request request = { .client = { .invocation = invocation } };
+    struct request request = { .client = { .invocation = invocation },
+                               .timeout_ms = ATTEMPTS_USUAL_MS };
     int first;
     int code = command_parse(invocation, take, &request, &first);
 
@@ -198,6 +205,8 @@ static const struct command_option options[] = {
     CONTROL_CLIENT_OPTION_OUTPUT,
     { "verbose", LETTER_VERBOSE, NULL, "show the start of each payload as text" },
     { "replay", LETTER_REPLAY, NULL, "send the pool's dead letters again" },
+    { "timeout", LETTER_TIMEOUT, "TIME",
+      "of --replay from a file, to wait for room; default 30s, 0 = not at all" },
     { "delete", LETTER_DELETE, NULL, "delete the dead letters with these numbers" },
     { "all", LETTER_ALL, NULL, "with --delete: all dead letters of the pool" },
     { "export", LETTER_EXPORT, "DIR", "write payloads to files; - writes one to standard output" },
@@ -217,7 +226,8 @@ const struct command command_dead = {
         "you can read, and overwrites no file; without numbers it writes all of them.\n"
         "With the file of host.dead_letters.file as --file it shows, exports and replays the\n"
         "dead letters of that file; only --replay needs a host. A dead letter that was sent again\n"
-        "is marked; to send it once more, give its number.\n"
+        "is marked; to send it once more, give its number. A pool without room is waited for, as\n"
+        "by weir send, up to --timeout; after the first that is over nothing more is waited for.\n"
         "Exit code: 0; 65 a dead letter has no payload, or one to delete does not exist;\n"
         "66 no such pool, source or dead letter; 73 a file cannot be made;\n" CONTROL_CLIENT_CODES,
     .options = options,

@@ -100,11 +100,12 @@ static int request_one(struct posting *posting, const struct posting_batch *batc
     struct answer answer;
     int code;
 
-    posting_start_clock(posting);
+    attempts_begin(&posting->attempts, posting->timeout_ms);
     for (;;) {
-        (void)snprintf(query, sizeof query, "timeout=%" PRIu64, posting_left_ms(posting));
+        (void)snprintf(query, sizeof query, "timeout=%" PRIu64,
+                       attempts_left_ms(&posting->attempts));
         code = posting_post(posting, "request", query, batch, &answer);
-        if (!posting_pause(posting, &answer))
+        if (!attempts_pause(&posting->attempts, &answer))
             break;
         exchange_finish(&answer);
     }

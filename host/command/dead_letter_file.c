@@ -31,6 +31,8 @@ struct going {
     int descriptor; /* of the folder of an export, or of the file, whose records a replay marks */
     uint64_t done, left, unable;
     int code; /* of the first failure */
+    uint64_t room_timeout_ms;
+    bool saw_no_room; /* a pool had none in time: nothing more is waited for or reported */
 };
 
 static FILE *out_of(const struct going *going)
@@ -200,6 +202,7 @@ static void begin_replay(struct going *going)
     struct control_client client = *going->request->client;
     int code = EX_OK;
 
+    going->room_timeout_ms = going->request->timeout_ms;
     client.file = NULL;
     going->descriptor = open(going->request->path, O_WRONLY | O_CLOEXEC);
     if (going->descriptor < 0) {
@@ -261,16 +264,22 @@ static void mark(struct going *going, const struct dead_entry *entry)
 static void report_refused(struct going *going, const struct dead_entry *entry, int code,
                            const struct answer *answer)
 {
-    char *reason = posting_find(answer, "error");
+    char *reason;
     char what[64];
 
+    going->left++;
+    if (answer->status == HTTP_STATUS_SERVICE_UNAVAILABLE && going->saw_no_room)
+        return;
+    reason = posting_find(answer, "error");
     (void)snprintf(what, sizeof what, "dead letter %" PRIu64, entry->number);
     if (answer->status)
         fail(going, code, what, reason ? reason : "refused");
     else if (going->code == EX_OK)
         going->code = code; /* control_client_run has printed it */
     free(reason);
-    going->left++;
+    if (answer->status == HTTP_STATUS_SERVICE_UNAVAILABLE)
+        going->room_timeout_ms = 0;
+    going->saw_no_room |= answer->status == HTTP_STATUS_SERVICE_UNAVAILABLE;
 }
 
 static void replay(struct going *going, const struct dead_entry *entry)
@@ -283,10 +292,16 @@ static void replay(struct going *going, const struct dead_entry *entry)
                                        .body = entry->record.payload,
                                        .body_size = entry->record.size,
                                        .timeout_s = CONTROL_CLIENT_TIMEOUT_S };
+    struct attempts attempts;
     struct answer answer = { .status = 0 };
-    int code = target ? control_client_run(going->request->client, &exchange, &answer)
-                      : EX_SOFTWARE;
+    int code = EX_SOFTWARE;
 
+    attempts_begin(&attempts, going->room_timeout_ms);
+    do {
+        exchange_finish(&answer);
+        if (target)
+            code = control_client_run(going->request->client, &exchange, &answer);
+    } while (attempts_pause(&attempts, &answer));
     if (code == EX_OK) {
         mark(going, entry);
         going->done++;

@@ -18,6 +18,7 @@ struct dead_letter_file {
     const uint64_t *numbers; /* in the file */
     uint32_t count;          /* of `numbers`; 0: all */
     const char *folder;      /* of an export; `-`: standard output; NULL: no export */
+    uint64_t timeout_ms; /* of a replay: to wait for room; the first time that it is over ends it */
     bool replay;
     bool verbose; /* lists payloads, too */
 };

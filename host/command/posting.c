@@ -2,35 +2,15 @@
 #include "host/command/posting.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/text.h"
 #include "config/reader.h"
 #include "host/control/http.h"
-#include "host/pages/message_routes.h"
-
-#define TIMEOUT_MS                                                                                 \
-    30000u /* as the usual `open_timeout`: a host that restarts its workers has room */
-#define PAUSE_MIN_MS 1u
-#define PAUSE_MAX_MS 50u /* people do not see it, and a waiting client costs the host nothing */
-#define NS_PER_MS UINT64_C(1000000)
 
 /* --- the command line ----------------------------------------------------------------------- */
-
-static int take_timeout(struct posting *posting, const char *text)
-{
-    if (text_parse_duration(text, &posting->timeout_ms) == TEXT_OK &&
-        posting->timeout_ms <= MESSAGE_ROUTES_TIMEOUT_MAX_MS)
-        return COMMAND_GO_ON;
-    return command_usage_error(posting->client.invocation,
-                               "--timeout is a time such as 500ms or 30s, at most 1h, not %s",
-                               text);
-}
 
 static int take(void *context, char letter, const char *argument)
 {
@@ -38,7 +18,7 @@ static int take(void *context, char letter, const char *argument)
 
     switch (letter) {
     case POSTING_LETTER_TIMEOUT:
-        return take_timeout(posting, argument);
+        return attempts_parse_timeout(posting->client.invocation, argument, &posting->timeout_ms);
     case POSTING_LETTER_TAG:
         posting->tag = argument;
         return COMMAND_GO_ON;
@@ -58,7 +38,8 @@ int posting_begin(struct posting *posting, const struct invocation *invocation)
     int first;
     int code;
 
-    *posting = (struct posting){ .client = { .invocation = invocation }, .timeout_ms = TIMEOUT_MS };
+    *posting = (struct posting){ .client = { .invocation = invocation },
+                                 .timeout_ms = ATTEMPTS_USUAL_MS };
     message_input_init(&posting->input, STDIN_FILENO);
     code = command_parse(invocation, take, posting, &first);
     if (code != COMMAND_GO_ON)
@@ -156,35 +137,6 @@ void posting_advance(struct posting *posting, uint64_t count)
         posting->next += count > 0;
     else if (!posting->whole)
         message_input_drop(&posting->input, count);
-}
-
-/* --- time ----------------------------------------------------------------------------------- */
-
-void posting_start_clock(struct posting *posting)
-{
-    struct clock clock = clock_monotonic();
-
-    posting->due_ns = clock_after_ms(&clock, posting->timeout_ms);
-    posting->wait_ms = PAUSE_MIN_MS;
-}
-
-uint64_t posting_left_ms(const struct posting *posting)
-{
-    struct clock clock = clock_monotonic();
-    uint64_t now_ns = clock_now_ns(&clock);
-
-    return now_ns < posting->due_ns ? (posting->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
-}
-
-bool posting_pause(struct posting *posting, const struct answer *answer)
-{
-    uint64_t left_ms = posting_left_ms(posting);
-
-    if (answer->status != HTTP_STATUS_SERVICE_UNAVAILABLE || left_ms == 0)
-        return false;
-    (void)poll(NULL, 0, (int)(left_ms < posting->wait_ms ? left_ms : posting->wait_ms));
-    posting->wait_ms = 2 * posting->wait_ms < PAUSE_MAX_MS ? 2 * posting->wait_ms : PAUSE_MAX_MS;
-    return true;
 }
 
 /* --- posting -------------------------------------------------------------------------------- */

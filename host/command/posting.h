@@ -3,8 +3,7 @@
  * command/posting.h - posts messages to a pool of a running host: the common part of `weir send`
  * and `weir request`.
  *
- * A host that has no room says so at once; the client tries again, first after a millisecond and
- * then less and less often, until the time-out.
+ * A host that has no room says so at once; the client tries again (attempts.h).
  *
  * Life: posting_begin, posting_finish, also when it did not return COMMAND_GO_ON.
  */
@@ -13,6 +12,7 @@
 
 #include "host/command/control_client.h"
 #include "host/command/message_input.h"
+#include "host/command/attempts.h"
 
 #define POSTING_LETTER_TIMEOUT 't'
 #define POSTING_LETTER_TAG 'g'
@@ -40,8 +40,7 @@ struct posting {
     const char *tag, *key; /* NULL: none */
     uint64_t timeout_ms;   /* for room, or for room and reply */
     bool whole;
-    uint64_t due_ns;  /* of the present message */
-    uint32_t wait_ms; /* before the next attempt */
+    struct attempts attempts; /* with the present message */
     struct message_input input;
     char **messages; /* of the command line, NULL after the last */
     uint32_t next;   /* of `messages` */
@@ -66,14 +65,6 @@ int posting_read(struct posting *posting, bool many, struct posting_batch *out);
 
 /* Goes past `count` messages of the batch. */
 void posting_advance(struct posting *posting, uint64_t count);
-
-/* Gives the messages to come the whole time-out. */
-void posting_start_clock(struct posting *posting);
-/* The rest of the time-out. */
-uint64_t posting_left_ms(const struct posting *posting);
-/* Pauses before another attempt. False: the answer is not that there is no room now, or the time is
- * over. */
-bool posting_pause(struct posting *posting, const struct answer *answer);
 
 /* Posts a batch once: /pools/POOL/VERB?QUERY, with tag and key. `query` is not empty. Returns the
  * exit code for the answer, which the caller finishes in every case. */

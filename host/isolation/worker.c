@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +15,6 @@
 #include "host/isolation/worker_pending.h"
 #include "host/isolation/worker_table.h"
 #include "host/plugin/shared_object.h"
-
-#define IMAGE_PATH "/proc/self/fd/6" /* DIALOGUE_IMAGE */
 
 /* --- start ------------------------------------------------------------------------------------ */
 
@@ -64,8 +63,13 @@ static int open_plugin(struct worker *worker, const char *file, const char *name
 {
     struct descriptor descriptor;
     struct problem problem;
-    int status = shared_object_look(IMAGE_PATH, file, &descriptor, &problem);
+    char image[64];
+    int status;
 
+    /* Not /proc/self: a debugger opens the name in its own process, where that descriptor may be a
+     * pipe that it then reads for ever. */
+    (void)snprintf(image, sizeof image, "/proc/%ld/fd/%d", (long)getpid(), DIALOGUE_IMAGE);
+    status = shared_object_look(image, file, &descriptor, &problem);
     if (status != WEIR_OK)
         weir_log(&worker->self, WEIR_LOG_ERROR, problem.text);
     if (status == WEIR_OK)

@@ -347,6 +347,38 @@ def test_replay():
         check(got.returncode == 69, f"without a host: {got.returncode} {got.stderr}")
 
 
+# One worker that waits: its pool has room for one message, and none behind it.
+NO_ROOM = """
+pools:
+  relay: {{use: relay.pass, size: 1, mailbox: 1, outputs: {{out: record}}}}
+  record: {{use: file.append, size: 1, args: {{path: "{folder}/record"}}}}
+"""
+
+
+def test_replay_waits_for_room():
+    with stored(each=2) as host:
+        host.append(0, 200)
+        host.start()
+        until(lambda: host.is_through(200), "letters")
+        count = len(host.letters())
+        host.configure(NO_ROOM)
+        check(host.run("reload").returncode == 0, "the reload")
+        check(host.run("pause", "relay").returncode == 0, "a pause")
+        got = host.run("dead", "--file", host.dead, "--replay", "--timeout", "0")
+        check(got.returncode == 75 and got.stderr.count("no worker has room") == 1, got.stderr)
+        check(f"0 dead letters sent again, {count} stay" in got.stdout, got.stdout)
+        with subprocess.Popen([WEIR, "dead", "--file", host.dead, "--control", host.socket,
+                               "--replay", "--timeout", "1h"],
+                              stdout=subprocess.PIPE) as replay:
+            check(host.run("resume", "relay").returncode == 0, "a resume")
+            out = replay.communicate()[0]
+        check(replay.returncode == 0, f"the exit code: {replay.returncode}")
+        check(f"{count} dead letters sent again, 0 stay".encode() in out, f"{out}")
+        until(lambda: len(recorded(host)) == 200, "every line")
+        got = host.run("dead", "--file", host.dead, "--replay", "--timeout", "soon")
+        check(got.returncode == 64 and "--timeout is a time" in got.stderr, got.stderr)
+
+
 def test_no_line_is_lost(kills, seed):
     """Shows promise L8 and promise S14 over kill -9: recorded, or in the file."""
     dice = random.Random(seed)
@@ -405,6 +437,7 @@ def main():
     test_full_file_stops_positions_until_there_is_room()
     test_rename_and_reload()
     test_replay()
+    test_replay_waits_for_room()
     test_no_line_is_lost(options.kills, options.seed)
     return report_failures()
 

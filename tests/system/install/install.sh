@@ -37,7 +37,11 @@ configure() {
 
 try "$cmake" --install "$build" --prefix "$work/prefix"
 mv "$work/prefix" "$prefix"
-if grep -rIlE "$work/prefix|$build|$here" "$prefix"; then
+# The unit alone has to name the folder.
+unit=lib/systemd/system/weir@.service
+grep -qx "ExecStart=$work/prefix/bin/weir run /etc/weir/%i.yaml" "$prefix/$unit" ||
+    fail "the unit runs another program: $(grep ExecStart "$prefix/$unit")"
+if grep -rIlE --exclude=weir@.service "$work/prefix|$build|$here" "$prefix"; then
     fail "these files of the installation name a place of the build"
 fi
 cd "$work"

@@ -156,6 +156,13 @@ static const struct weir_option numbers_options[] = {
     { 0 },
 };
 
+static void hear(struct weir_self *self, void *state, const struct weir_outcome *outcome)
+{
+    (void)self;
+    (void)state;
+    (void)outcome;
+}
+
 static const struct weir_behaviour numbers = {
     .name = "numbers",
     .options = numbers_options,
@@ -163,6 +170,7 @@ static const struct weir_behaviour numbers = {
     .settings_size = sizeof(struct numbers),
     .flags = WEIR_KEYLESS,
     .produce = produce_nothing,
+    .settled = hear,
 };
 
 static const struct weir_behaviour digest = {
