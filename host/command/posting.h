@@ -10,9 +10,9 @@
 #ifndef HOST_COMMAND_POSTING_H
 #define HOST_COMMAND_POSTING_H
 
+#include "host/command/attempts.h"
 #include "host/command/control_client.h"
 #include "host/command/message_input.h"
-#include "host/command/attempts.h"
 
 #define POSTING_LETTER_TIMEOUT 't'
 #define POSTING_LETTER_TAG 'g'

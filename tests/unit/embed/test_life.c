@@ -368,8 +368,7 @@ static void test_part_that_hangs_leaves_time_for_the_others(void)
 }
 
 /* Messages in mailboxes are freed then; the sanitizers see it. */
-static int destroy_it(struct weir_self *self, struct hand *hand,
-                      const struct weir_message *message)
+static int destroy_it(struct weir_self *self, struct hand *hand, const struct weir_message *message)
 {
     (void)self;
     (void)message;
