@@ -95,9 +95,14 @@ static const char *callback_name(const struct actor *actor)
         return "close";
     if (actor_state(actor) == ACTOR_STARTING)
         return "open";
-    return atomic_load_explicit(&actor->busy, memory_order_relaxed) == ACTOR_HANDLES
-               ? "handle"
-               : "a callback without a message";
+    switch (atomic_load_explicit(&actor->busy, memory_order_relaxed)) {
+    case ACTOR_HANDLES:
+        return "handle";
+    case ACTOR_FLUSHES:
+        return "flush";
+    default:
+        return "a callback without a message";
+    }
 }
 
 bool executor_read_turn(const struct executor *executor, struct turn_note *out)

@@ -41,6 +41,7 @@ enum actor_kind {
 enum actor_busy {
     ACTOR_FREE,
     ACTOR_HANDLES, /* inside a callback with a message */
+    ACTOR_FLUSHES, /* inside `flush`, with the messages that it has gathered */
     ACTOR_DOZES,   /* asleep, and takes no message now: doze.h */
 };
 

@@ -76,7 +76,7 @@ void handling_flush(struct actor *actor)
 
     actor->retry_after_ms = 0;
     actor_ext_clear_detail(actor);
-    actor_set_busy(actor, ACTOR_HANDLES);
+    actor_set_busy(actor, ACTOR_FLUSHES);
     callback_begin(actor);
     verdict = actor->spec->behaviour->flush(&actor->self, actor->memory);
     callback_end(actor);

@@ -211,14 +211,17 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
     watch_clock(actor, context);
 }
 
-/* Before it sleeps, closes, or goes back from a lease. */
-static void flush(struct actor *actor, struct turn_context *context)
+/* Before it sleeps, closes, or goes back from a lease. True: a step. */
+static bool flush(struct actor *actor, struct turn_context *context)
 {
     context->gathers = false;
     if (actor_state(actor) != ACTOR_OPEN || (actor->flags & ACTOR_FAILS))
-        return;
+        return true;
+    group_flush(actor->executor); /* it may take long */
     credit_return_now(&context->credit, actor, actor->executor);
     handling_flush(actor);
+    watch_clock(actor, context);
+    return true;
 }
 
 /* A leaving actor passes on what another member may get. */
@@ -333,8 +336,11 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
     struct message *message;
 
     group_flush(actor->executor); /* a step may take long */
-    if (actor_is_called(actor) || mailbox_has_other(&actor->mailbox))
+    if (actor_is_called(actor) || mailbox_has_other(&actor->mailbox)) {
+        if (context->gathers)
+            (void)flush(actor, context); /* what follows may end what it keeps */
         context->handled += control_take(actor);
+    }
     if (actor_state(actor) == ACTOR_ENDED)
         return false;
     if (actor->flags & ACTOR_FAILS) {
@@ -345,14 +351,13 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
     message = message_queue_take(&actor->control);
     if (message) {
         control_handle(actor, message);
+        context->gathers = actor->kind != ACTOR_POOL && actor->spec->behaviour->flush != NULL;
         context->handled++; /* many replies end the turn, too */
         return true;
     }
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, context);
-    if (context->gathers && restart_is_ordered(actor)) {
-        flush(actor, context);
-    } else if (restart_is_ordered(actor) && restart_obey(actor)) {
+    if (!context->gathers && restart_is_ordered(actor) && restart_obey(actor)) {
         context->handled++; /* it calls `close` */
         return true;
     }
@@ -372,11 +377,8 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
             return true;
         }
     }
-    if (context->gathers) {
-        flush(actor, context);
-        watch_clock(actor, context);
-        return true;
-    }
+    if (context->gathers)
+        return flush(actor, context);
     if (lease_step(actor)) {
         context->handled++; /* it calls `returned` */
         return true;
@@ -591,10 +593,8 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
         place_awake(actor->place);
     while (more && has_budget(executor, &context))
         more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
-    if (context.gathers) {
-        flush(actor, &context);
-        more = true; /* its state may be another one now */
-    }
+    if (context.gathers)
+        more = flush(actor, &context); /* its state may be another one now */
     count_handled(executor, &context);
     return end_turn(actor, &context, more);
 }

@@ -49,6 +49,9 @@ static int retry_of(const struct weir_pool_options *given, struct retry *out)
                            .backoff_ms_min = given->retry_backoff_ms_min,
                            .backoff_ms_max = given->retry_backoff_ms_max,
                            .for_ms = given->retry_for_ms };
+    if (!given->behaviour &&
+        (given->retry_max || given->retry_backoff_ms_max || given->retry_for_ms))
+        return WEIR_EINVALID; /* each pool of workers has its own */
     if ((out->max > RETRY_COUNT_MAX && out->max != RETRY_UNLIMITED) ||
         out->backoff_ms_min > out->backoff_ms_max || out->backoff_ms_max > RETRY_BACKOFF_MS_MAX ||
         out->for_ms > RETRY_FOR_MS_MAX)

@@ -11,6 +11,7 @@
 #include "host/plugin/symbols.h"
 #include "host/reload/supported.h"
 #include "host/run/accounts.h"
+#include "host/run/crash.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
@@ -141,11 +142,11 @@ static int make_turn_watch(struct host *host)
         .runtime = host->runtime,
         .sink = logger_sink(host->logger),
         .unwatched = SUPERVISOR_DISPATCHER,
-        .name = name_function,
-        .context = loader_symbols(host->configuration.loader),
+        .names = { name_function, loader_symbols(host->configuration.loader) },
     };
     int status = turn_watch_create(&setup, &host->turn_watch);
 
+    crash_name_functions(&setup.names);
     if (status == 0)
         turn_watch_set_limit(host->turn_watch,
                              host->assembly.shared->settings->host.turn_warning_ms);

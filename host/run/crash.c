@@ -2,12 +2,14 @@
 #include "host/run/crash.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <weir/status.h>
@@ -16,6 +18,8 @@
 #include "weir_core.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
+#define STACK_SIZE_LOGGED 1024
+#define STACK_TIMEOUT_S 2
 #define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
@@ -26,6 +30,8 @@ static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 static struct {
     const struct crash_note *(*current)(void);
     struct sigaction before[SIGNALS_COUNT];
+    struct stack_names names;
+    bool has_names;
     atomic_flag reporting; /* taken by the first thread to fault */
 } crash = { .reporting = ATOMIC_FLAG_INIT };
 
@@ -61,11 +67,49 @@ static void report_signal(int number, const siginfo_t *info)
     last_words_write("crash", fields, crash.current ? crash.current() : NULL, "the host ends");
 }
 
+/* The place where the signal came, of a machine that is known here; else NULL. */
+static const void *place_of(const ucontext_t *machine)
+{
+#if defined __x86_64__
+    return (const void *)machine->uc_mcontext.gregs[REG_RIP];
+#elif defined __aarch64__
+    return (const void *)machine->uc_mcontext.pc;
+#else
+    (void)machine;
+    return NULL;
+#endif
+}
+
+/* The kernel ends the process for a fault in here, and SIGALRM when the stack takes too long: a
+ * lock of the dynamic linker may be held. */
+static void report_stack(const ucontext_t *machine)
+{
+    const struct crash_note *note = crash.current ? crash.current() : NULL;
+    const void *place = place_of(machine);
+    void *frames[STACK_FRAMES_MAX];
+    char text[STACK_SIZE_LOGGED];
+    sigset_t alarms;
+    int count, first = 0;
+
+    (void)signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    (void)pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    (void)alarm(STACK_TIMEOUT_S);
+    count = backtrace(frames, STACK_FRAMES_MAX);
+    while (first < count && frames[first] != place)
+        first++;
+    if (first == count)
+        return;
+    stack_describe(&crash.names, frames + first, count - first, text, sizeof text);
+    last_words_write_stack(note ? note->pool : NULL, text);
+    (void)alarm(0);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct sigaction standard = { .sa_handler = SIG_DFL };
 
-    (void)context;
     /*
      * All our signals are blocked in here, so a fault in the handler ends the process at once, and
      * a second caller is another thread. It must not end the process before the first thread has
@@ -74,6 +118,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
     report_signal(number, info);
+    if (crash.has_names)
+        report_stack(context);
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
     /* Pending until this handler returns; then it ends the process, with a core as configured. */
@@ -96,8 +142,16 @@ int crash_install(const struct crash_note *(*current)(void))
     return WEIR_OK;
 }
 
+void crash_name_functions(const struct stack_names *names)
+{
+    stack_prepare();
+    crash.names = *names;
+    crash.has_names = true;
+}
+
 void crash_uninstall(void)
 {
+    crash.has_names = false;
     for (size_t i = 0; i < SIGNALS_COUNT; i++)
         sigaction(signals[i], &crash.before[i], NULL);
     crash.current = NULL;

@@ -13,6 +13,7 @@
 #define HOST_RUN_CRASH_H
 
 #include "host/run/last_words.h"
+#include "host/run/stack.h"
 
 /*
  * Installs the handler for SEGV, BUS, ILL, FPE and ABRT. `current`, called in the signal handler,
@@ -20,6 +21,9 @@
  * itself; `current` may be NULL. 0, or WEIR_EINVALID when the system refuses.
  */
 int crash_install(const struct crash_note *(*current)(void));
+/* From now on the line of a crash is followed by one with the stack, with these names of functions.
+ * Copies the struct; its context is borrowed until crash_uninstall. */
+void crash_name_functions(const struct stack_names *names);
 /* Restores the former signal actions. */
 void crash_uninstall(void);
 

@@ -100,27 +100,41 @@ static void add_note(struct words *words, const struct crash_note *note)
         add(words, weir_uint("attempt", note->attempt));
 }
 
-void last_words_write(const char *event, const struct weir_field *fields,
-                      const struct crash_note *note, const char *effect)
+static void write_line(struct words *words, const char *component, const char *event)
 {
     struct log_style style = voice.logger ? logger_style(voice.logger)
                                           : (struct log_style){ .format = LOG_LOGFMT };
-    struct words words = { .count = 0 };
     struct log_line line = { .level = WEIR_LOG_ERROR,
-                             .component = note && note->pool ? note->pool : "host",
+                             .component = component ? component : "host",
                              .event = event,
-                             .fields = words.fields };
+                             .fields = words->fields };
     char text[LOG_LINE_MAX + 2] = "\n";
     size_t size;
     ssize_t ignored;
+
+    add(words, weir_str(NULL, NULL));
+    size = log_line_write(text + 1, &style, logger_date_us(), &line);
+    ignored = voice.is_terminal ? write(voice.descriptor, text, size + 1)
+                                : write(voice.descriptor, text + 1, size);
+    (void)ignored;
+}
+
+void last_words_write(const char *event, const struct weir_field *fields,
+                      const struct crash_note *note, const char *effect)
+{
+    struct words words = { .count = 0 };
 
     for (; fields->key; fields++)
         add(&words, *fields);
     add_note(&words, note);
     add_text(&words, "effect", effect);
-    add(&words, weir_str(NULL, NULL));
-    size = log_line_write(text + 1, &style, logger_date_us(), &line);
-    ignored = voice.is_terminal ? write(voice.descriptor, text, size + 1)
-                                : write(voice.descriptor, text + 1, size);
-    (void)ignored;
+    write_line(&words, note ? note->pool : NULL, event);
+}
+
+void last_words_write_stack(const char *pool, const char *stack)
+{
+    struct words words = { .count = 0 };
+
+    add_text(&words, "stack", stack);
+    write_line(&words, pool, "stack of the crash");
 }

@@ -46,4 +46,8 @@ void last_words_end(void);
 void last_words_write(const char *event, const struct weir_field *fields,
                       const struct crash_note *note, const char *effect);
 
+/* Writes the stack of that thread, in a line of its own. `pool` may be NULL. Safe in a signal
+ * handler. */
+void last_words_write_stack(const char *pool, const char *stack);
+
 #endif

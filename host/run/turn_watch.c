@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/run/turn_watch.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -15,9 +14,7 @@
 #include "host/run/crash_watch.h"
 
 #define NS_PER_MS 1000000u
-#define FRAMES_MAX 24
 #define FRAMES_OURS 2 /* the handler, and the kernel's frame below it */
-#define FRAMES_LOGGED 12
 #define WORD_SIZE SLOW_TURN_WORD
 #define KEPT_TURNS 30u /* times the limit: then a message is kept for too long */
 /* a thread that takes longer is in the kernel, where no signal reaches it */
@@ -44,7 +41,7 @@ struct probe {
     char callback[WORD_SIZE];
     char tag[WORD_SIZE];
     int frame_count;
-    void *frames[FRAMES_MAX];
+    void *frames[STACK_FRAMES_MAX];
 };
 
 struct turn_watch {
@@ -87,7 +84,7 @@ static void write_down(struct probe *probe)
         return;
     copy_turn(probe, &turn);
     /* The first call of backtrace loads a library; turn_watch_create has made it. */
-    probe->frame_count = backtrace(probe->frames, FRAMES_MAX);
+    probe->frame_count = backtrace(probe->frames, STACK_FRAMES_MAX);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -115,14 +112,13 @@ int turn_watch_create(const struct turn_watch_setup *setup, struct turn_watch **
 {
     struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
     struct turn_watch *watch = calloc(1, sizeof *watch);
-    void *frame;
 
     if (!watch)
         return WEIR_ENOMEM;
     watch->setup = *setup;
     atomic_init(&watch->limit_ns, UINT64_MAX);
     watch->probe = calloc(1, sizeof *watch->probe);
-    (void)backtrace(&frame, 1);
+    stack_prepare();
     sigemptyset(&action.sa_mask);
     if (!watch->probe || slow_turns_create(&watch->slow) != 0 ||
         long_turns_create(setup->runtime, &watch->turns) != 0 ||
@@ -163,41 +159,12 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms)
     runtime_set_turn_warning(watch->setup.runtime, limit_ms, limit_ms * KEPT_TURNS * NS_PER_MS);
 }
 
-/* `function` or `library+0x1234`, which addr2line takes. A frame is the address after a call, which
- * may be behind the end of the function. */
-static void add_frame(struct line *line, const struct turn_watch_setup *setup, const void *frame)
+static void describe_stack(const struct probe *probe, const struct stack_names *names, char *text,
+                           size_t size)
 {
-    char name[WORD_SIZE];
-    Dl_info info;
-    const char *file;
+    int count = probe->frame_count - FRAMES_OURS;
 
-    if (!dladdr(frame, &info) || !info.dli_fname) {
-        line_format(line, "%p", frame);
-        return;
-    }
-    file = strrchr(info.dli_fname, '/');
-    file = file ? file + 1 : info.dli_fname;
-    if (setup->name &&
-        setup->name(setup->context, info.dli_fbase, (const char *)frame - 1, name, sizeof name))
-        line_format(line, "%s", name);
-    else if (info.dli_sname)
-        line_format(line, "%s", info.dli_sname);
-    else
-        line_format(line, "%s+0x%zx", file,
-                    (size_t)((const char *)frame - (const char *)info.dli_fbase));
-}
-
-static void describe_stack(const struct probe *probe, const struct turn_watch_setup *setup,
-                           char *text, size_t size)
-{
-    struct line line;
-
-    line_init(&line, text, size);
-    for (int i = FRAMES_OURS; i < probe->frame_count && i < FRAMES_OURS + FRAMES_LOGGED; i++) {
-        if (i > FRAMES_OURS)
-            line_text(&line, " < ");
-        add_frame(&line, setup, probe->frames[i]);
-    }
+    stack_describe(names, probe->frames + FRAMES_OURS, count, text, size);
 }
 
 static const char *effect(const struct turn_watch *watch)
@@ -239,7 +206,7 @@ static void log_probe(struct turn_watch *watch, uint64_t now_ns)
 {
     char stack[SLOW_TURN_STACK];
 
-    describe_stack(watch->probe, &watch->setup, stack, sizeof stack);
+    describe_stack(watch->probe, &watch->setup.names, stack, sizeof stack);
     report(watch, watch->probe, stack, now_ns);
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "host/run/slow_turns.h"
+#include "host/run/stack.h"
 
 struct runtime;
 struct turn_watch;
@@ -26,9 +27,7 @@ struct turn_watch_setup {
     struct runtime *runtime; /* borrowed until turn_watch_destroy, as are the others */
     const struct log_sink *sink;
     const char *unwatched; /* the name of a dispatcher that is not watched; NULL = all are */
-    /* Copies the name of a function of a plugin, as symbols_find does; NULL: none is known. */
-    bool (*name)(void *context, const void *base, const void *address, char *out, size_t size);
-    void *context; /* of `name` */
+    struct stack_names names;
 };
 
 /* Installs the handler. WEIR_ENOMEM, WEIR_EINVALID. */

@@ -535,7 +535,11 @@ class Wrong(unittest.TestCase):
         return host
 
     def test_5_crashing(self):
+        """Shows promise B91."""
         host = self.end_of(CRASHING, "crashing")
+        stack = json.loads(host.log.lines[host.log.await_line("stack of the crash")])
+        self.assertEqual((stack["component"], stack["level"]), ("bad", "error"))
+        self.assertRegex(stack["stack"], r"^(crash|sanitizer.*) <")
         self.assertEqual(host.process.wait(), -signal.SIGSEGV)
         CRASHING.served = "no: it ended by SIGSEGV"
 

@@ -6,6 +6,7 @@
  *
  * Method: a worker waits at a gate while messages come; it and its `flush` leave notes.
  */
+#include "pool/renewal.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -177,7 +178,7 @@ static void test_failed_flush_ends_what_was_gathered(void)
 
 static void test_worker_is_flushed_before_it_closes(void)
 {
-    static const uint64_t expected[] = { 1, 2, FLUSHED + 2, CLOSED };
+    static const uint64_t expected[] = { 1, FLUSHED + 1, 2, FLUSHED + 1, CLOSED };
     struct fixture f;
 
     begin(&f, LIMIT, WEIR_BLOCKING, WEIR_DONE);
@@ -189,7 +190,30 @@ static void test_worker_is_flushed_before_it_closes(void)
     rig_close(&f.rig, f.pool);
     gate_open(&noted_by->gate);
     CU_ASSERT_TRUE(rig_noted(&f.rig, noted_by, CLOSED, 1));
-    expect(expected, 4);
+    expect(expected, 5);
+    finish(&f, 2, 0);
+}
+
+/* promise A28: what an order ends was flushed before. */
+static void test_worker_is_flushed_before_it_restarts(void)
+{
+    static const uint64_t expected[] = { 1, FLUSHED + 1, CLOSED, 2, FLUSHED + 1 };
+    struct executor *executor;
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_DONE);
+    noted_by->behaviour.close = note_close;
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = wait_and_gather, .id = 1 }), 0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather, .id = 2 }), 0);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(renewal_ask(f.pool, RENEWAL_ALL, executor), 1);
+    runtime_leave(executor);
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    expect(expected, 5);
+    noted_by->behaviour.close = NULL;
     finish(&f, 2, 0);
 }
 
@@ -201,6 +225,7 @@ int main(void)
         { "in hand", test_worker_that_keeps_in_hand_is_flushed },
         { "own verdicts", test_each_message_gets_its_own_verdict },
         { "failed flush", test_failed_flush_ends_what_was_gathered },
+        { "restart", test_worker_is_flushed_before_it_restarts },
         { "closing", test_worker_is_flushed_before_it_closes },
         CU_TEST_INFO_NULL,
     };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run/stack.h - the stack of a thread as a text for the log, such as `parse_line < handle`.
+ */
+#ifndef HOST_RUN_STACK_H
+#define HOST_RUN_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define STACK_FRAMES_MAX 24
+
+/* Where the names of the functions of plugins come from. */
+struct stack_names {
+    /* Copies the name of a function, as symbols_find does. NULL: none is known. */
+    bool (*find)(void *context, const void *base, const void *address, char *out, size_t size);
+    void *context;
+};
+
+/* The first call of backtrace(3) loads a library, which no signal handler may do. */
+void stack_prepare(void);
+
+/* Describes up to a dozen of the frames that backtrace(3) found. Cut at `size`. */
+void stack_describe(const struct stack_names *names, void *const *frames, int count, char *text,
+                    size_t size);
+
+#endif
