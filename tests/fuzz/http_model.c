@@ -76,8 +76,7 @@ void model_read(struct model *model, const char *bytes, size_t size)
         goes_on = plain.state == HTTP1_PLAIN_ACCEPTED;
         if (plain.state == HTTP1_PLAIN_REFUSED) {
             model->end = MODEL_REFUSED;
-            model->refuses_head = plain.is_chunked && plain.method &&
-                                  strcmp(plain.method, "HEAD") == 0;
+            model->refuses_head = plain.has_head && strcmp(plain.method, "HEAD") == 0;
         }
         if (goes_on && !add(model, &plain)) {
             model->end = MODEL_CLOSED;

@@ -337,7 +337,8 @@ struct http1_plain http1_plain_read(const char *request, size_t size, uint32_t t
     struct http1_plain plain = { .state = HTTP1_PLAIN_OPEN };
 
     read_head(&plain, request, size, target_max, head_max);
-    if (plain.state == HTTP1_PLAIN_ACCEPTED)
+    plain.has_head = plain.state == HTTP1_PLAIN_ACCEPTED;
+    if (plain.has_head)
         plain.state = read_body(&plain, request, size);
     plain.closes = plain.closes || (plain.is_old && !plain.keeps_alive);
     return plain;

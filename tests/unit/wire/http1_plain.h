@@ -23,6 +23,7 @@ struct http1_plain {
     char *body;
     size_t body_size, used; /* `used`: bytes of the request */
     bool is_asterisk, is_old, has_length, is_chunked, continues, closes, keeps_alive;
+    bool has_head; /* its head is whole and not refused */
     uint64_t length;
 };
 
