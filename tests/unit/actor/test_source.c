@@ -23,6 +23,7 @@ struct script {
     uint32_t fails;     /* as many times; 0 = once */
     bool endless;
     bool asking;                   /* WEIR_ASKING */
+    bool gathers;                  /* WEIR_GATHERS */
     bool reports;                  /* a count, a gauge and a text */
     enum weir_when_full when_full; /* of its output */
 
@@ -33,6 +34,9 @@ struct script {
     _Atomic uint32_t failures;
     _Atomic uint32_t pauses;
     _Atomic uint32_t without_room; /* calls of `produce` with no credit */
+    _Atomic uint64_t early;        /* that the pool accepted before `produce` returned */
+    bool watches;                  /* counts these */
+    struct pool *pool;
 };
 
 struct fixture {
@@ -75,6 +79,15 @@ static void wake(struct weir_self *self, void *state, void *context)
     (void)context;
 }
 
+static uint64_t accepted_by(const struct script *script)
+{
+    struct ledger_reading ledger = { .accepted = 0 };
+
+    if (script->watches)
+        pool_ledger(script->pool, &ledger);
+    return ledger.accepted;
+}
+
 static int produce(struct weir_self *self, void *state, uint32_t credit)
 {
     struct script *script = *(struct script **)state;
@@ -86,7 +99,7 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
         return weir_after(self, 10, wake, NULL, NULL) == 0 ? WEIR_WAIT : -1;
     }
     for (uint32_t i = 0; i < credit + script->extra; i++) {
-        uint64_t next = atomic_load(&script->emitted);
+        uint64_t accepted, next = atomic_load(&script->emitted);
 
         if (next == script->total)
             return script->endless ? WEIR_MORE : WEIR_END;
@@ -95,8 +108,10 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
             return -1;
         if (next == script->pauses_at && atomic_fetch_add(&script->pauses, 1) == 0)
             return weir_after(self, 10, wake, NULL, NULL) == 0 ? WEIR_WAIT : -1;
+        accepted = accepted_by(script);
         if (weir_emit(self, 0, probe_message(self, (struct order){ .id = next })) != 0)
             return -1;
+        atomic_fetch_add(&script->early, accepted_by(script) - accepted);
         atomic_store(&script->emitted, next + 1);
     }
     return WEIR_MORE;
@@ -115,9 +130,11 @@ static void begin(struct fixture *f, struct script script, bool is_held)
     rig_init(&f->rig, 2, 1); /* each message is a turn, at whose end the room is announced */
     f->pool = rig_workers(&f->rig, f->probe, "pool", 1, LIMIT);
     f->script = script;
+    f->script.pool = f->pool;
     f->behaviour = (struct weir_behaviour){ .name = "source",
                                             .state_size = sizeof(void *),
-                                            .flags = script.asking ? WEIR_ASKING : 0,
+                                            .flags = (script.asking ? WEIR_ASKING : 0) |
+                                                     (script.gathers ? WEIR_GATHERS : 0),
                                             .open = open_source,
                                             .produce = produce,
                                             .close = close_source };
@@ -185,6 +202,37 @@ static bool is_full(void *context)
     struct ledger_reading reading = rig_ledger(context);
 
     return reading.queued + reading.in_hand >= LIMIT && reading.in_hand == 1;
+}
+
+/* promise A30: also beyond the room; where `when_full` is another word, each goes at once. */
+static void test_messages_of_a_source_that_gathers_go_out_together(void)
+{
+    const struct {
+        bool gathers;
+        enum weir_when_full when_full;
+        bool is_together;
+    } rows[] = {
+        { true, WEIR_FULL_WAIT, true },
+        { true, WEIR_FULL_DEAD_LETTER, false },
+        { false, WEIR_FULL_WAIT, false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture f;
+
+        begin(&f,
+              (struct script){ .total = 100,
+                               .pauses_at = NEVER,
+                               .fails_at = NEVER,
+                               .gathers = rows[i].gathers,
+                               .watches = true,
+                               .extra = rows[i].is_together ? 3 : 0,
+                               .when_full = rows[i].when_full },
+              false);
+        CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+        CU_ASSERT_EQUAL(atomic_load(&f.script.early) == 0, rows[i].is_together);
+        finish(&f, 100);
+    }
 }
 
 /* promise O3 */
@@ -408,6 +456,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "no more than fits", test_source_produces_no_more_than_fits },
+        { "gathers", test_messages_of_a_source_that_gathers_go_out_together },
         { "asks", test_source_that_asks_is_called_without_room },
         { "end", test_source_that_says_end_ends_by_itself },
         { "too much", test_source_that_makes_too_much_loses_nothing },

@@ -451,6 +451,31 @@ static void expect_children_refused(void)
     finish(&f, 0);
 }
 
+static struct gate *flush_gate;
+
+static int wait_in_flush(struct weir_self *self, void *state)
+{
+    (void)self;
+    (void)state;
+    (void)gate_pass(flush_gate);
+    return WEIR_DONE;
+}
+
+/* What `flush` writes may be written already. */
+static void expect_flush_refused(void)
+{
+    struct fixture f = { .probe = probe_create() };
+    const char *why = "";
+
+    f.probe->behaviour.flush = wait_in_flush;
+    flush_gate = &f.probe->gate;
+    begin_with(&f, &(struct pool_options){ .size = 1, .settings.mailbox = COUNT }, 0);
+    hold(&f, 0, keep, SLOW, 1);
+    CU_ASSERT_EQUAL(leave_behind(&f, 0, &why), WEIR_ENOTALLOWED);
+    CU_ASSERT_STRING_EQUAL(why, "only a thread in `handle` is left behind");
+    finish(&f, 0);
+}
+
 /* promise C24: what cannot be done is refused with the reason, and nothing has happened. */
 static void test_it_is_refused(void)
 {
@@ -465,6 +490,7 @@ static void test_it_is_refused(void)
         why, "its dispatcher has no thread left, and with a budget of 1 no spare one stands in");
     finish(&f, 0);
     expect_children_refused();
+    expect_flush_refused();
 }
 
 int main(void)
