@@ -13,7 +13,11 @@ struct feed_way {
     const struct settings_pool *hash; /* this pool or one below it, which refuses such messages */
     uint32_t refusing;                /* of its members */
     bool is_refused;                  /* the pool accepts none of them */
-    bool has_workers;                 /* here or below, at the start or by a law */
+    /* Likewise for messages with an origin: broadcast refuses them. */
+    const struct settings_pool *broadcast;
+    uint32_t refusing_origins;
+    bool refuses_origins;
+    bool has_workers; /* here or below, at the start or by a law */
 };
 
 static bool refuses(const struct settings_pool *pool, const struct feed_way *way)
@@ -23,6 +27,12 @@ static bool refuses(const struct settings_pool *pool, const struct feed_way *way
     if (pool->core.route == WEIR_ROUTE_BROADCAST)
         return way->refusing > 0; /* all of its members, or none */
     return way->refusing > 0 && way->refusing == pool->member_count;
+}
+
+static bool refuses_origins(const struct settings_pool *pool, const struct feed_way *way)
+{
+    return pool->core.route == WEIR_ROUTE_BROADCAST ||
+           (way->refusing_origins > 0 && way->refusing_origins == pool->member_count);
 }
 
 /* Pools come before their members, so the loop begins with the last. */
@@ -35,6 +45,9 @@ static void find_ways(const struct settings *settings, struct feed_way *ways)
         ways[i].is_refused = refuses(pool, &ways[i]);
         if (pool->core.route == WEIR_ROUTE_HASH)
             ways[i].hash = pool;
+        ways[i].refuses_origins = refuses_origins(pool, &ways[i]);
+        if (pool->core.route == WEIR_ROUTE_BROADCAST)
+            ways[i].broadcast = pool;
         ways[i].has_workers |= !pool->nested && (pool->size > 0 || pool->core.scale.on);
         if (pool->parent == SETTINGS_NONE)
             continue;
@@ -42,6 +55,9 @@ static void find_ways(const struct settings *settings, struct feed_way *ways)
         above->refusing += ways[i].is_refused;
         if (ways[i].hash)
             above->hash = ways[i].hash;
+        above->refusing_origins += ways[i].refuses_origins;
+        if (ways[i].broadcast)
+            above->broadcast = ways[i].broadcast;
         above->has_workers |= ways[i].has_workers;
     }
 }
@@ -101,18 +117,17 @@ static const char *find_position(const struct settings_source *source)
 
 /* A message with an origin has one outcome, so no pool gives it to several workers. */
 static void check_origin(struct checking *checking, const struct settings_source *source,
-                         const struct settings_pool *pool, const struct mark *mark,
-                         const char *path)
+                         const struct feed_way *way, const struct mark *mark, const char *path)
 {
     const char *position = find_position(source);
 
-    if (!position || pool->core.route != WEIR_ROUTE_BROADCAST)
+    if (!position || !way->refuses_origins)
         return;
     report_add(checking->report, mark, path,
                "%s routes by broadcast, and `%s` of %s waits for one outcome of each message: each "
                "message would be refused; put a pool of one worker between the two, or leave `%s` "
                "out",
-               pool->path, position, source->name, position);
+               way->broadcast->path, position, source->name, position);
     checking->wrong = true;
 }
 
@@ -128,7 +143,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
         report_warn(checking->report, mark, path,
                     "%s begins without workers: the source waits until %s is scaled", pool->path,
                     pool->nested ? "a pool below it" : "it");
-    check_origin(checking, source, pool, mark, path);
+    check_origin(checking, source, &ways[source->to], mark, path);
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "host/command/attempts.h"
 #include "host/command/dead_letter_export.h"
 #include "host/command/dead_letter_file.h"
+#include "host/command/room_wait.h"
 #include "host/pages/dead_letters.h"
 
 #define LETTER_REPLAY 'r'
@@ -50,7 +50,7 @@ static int take(void *context, char letter, const char *argument)
         request->folder = argument;
         return COMMAND_GO_ON;
     case LETTER_TIMEOUT:
-        return attempts_parse_timeout(request->client.invocation, argument, &request->timeout_ms);
+        return room_wait_parse(request->client.invocation, argument, &request->timeout_ms);
     default:
         return control_client_take(&request->client, letter, argument);
     }
@@ -184,7 +184,7 @@ static int carry_out(const struct request *request)
 static int run(const struct invocation *invocation)
 {
     struct request request = { .client = { .invocation = invocation },
-                               .timeout_ms = ATTEMPTS_USUAL_MS };
+                               .timeout_ms = ROOM_WAIT_USUAL_MS };
     int first;
     int code = command_parse(invocation, take, &request, &first);
 

@@ -100,12 +100,11 @@ static int request_one(struct posting *posting, const struct posting_batch *batc
     struct answer answer;
     int code;
 
-    attempts_begin(&posting->attempts, posting->timeout_ms);
+    room_wait_begin(&posting->wait, posting->timeout_ms);
     for (;;) {
-        (void)snprintf(query, sizeof query, "timeout=%" PRIu64,
-                       attempts_left_ms(&posting->attempts));
+        (void)snprintf(query, sizeof query, "timeout=%" PRIu64, room_wait_left_ms(&posting->wait));
         code = posting_post(posting, "request", query, batch, &answer);
-        if (!attempts_pause(&posting->attempts, &answer))
+        if (!room_wait_pause(&posting->wait, &answer))
             break;
         exchange_finish(&answer);
     }

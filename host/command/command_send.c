@@ -27,12 +27,12 @@ static int send_some(struct posting *posting, const struct posting_batch *batch,
     struct answer answer;
     int code;
 
-    attempts_begin(&posting->attempts, posting->timeout_ms);
+    room_wait_begin(&posting->wait, posting->timeout_ms);
     for (;;) {
         code = posting_post(posting, "send", batch->is_lines ? "lines=1" : "lines=0", batch,
                             &answer);
         *accepted = count_accepted(&answer);
-        if (*accepted > 0 || !attempts_pause(&posting->attempts, &answer))
+        if (*accepted > 0 || !room_wait_pause(&posting->wait, &answer))
             break;
         exchange_finish(&answer);
     }

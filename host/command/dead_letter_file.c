@@ -30,8 +30,7 @@ struct going {
     char *socket;   /* owned; of a replay */
     int descriptor; /* of the folder of an export, or of the file, whose records a replay marks */
     uint64_t done, left, unable;
-    int code; /* of the first failure */
-    uint64_t room_timeout_ms;
+    int code;         /* of the first failure */
     bool saw_no_room; /* a pool had none in time: nothing more is waited for or reported */
 };
 
@@ -202,7 +201,6 @@ static void begin_replay(struct going *going)
     struct control_client client = *going->request->client;
     int code = EX_OK;
 
-    going->room_timeout_ms = going->request->timeout_ms;
     client.file = NULL;
     going->descriptor = open(going->request->path, O_WRONLY | O_CLOEXEC);
     if (going->descriptor < 0) {
@@ -277,8 +275,6 @@ static void report_refused(struct going *going, const struct dead_entry *entry, 
     else if (going->code == EX_OK)
         going->code = code; /* control_client_run has printed it */
     free(reason);
-    if (answer->status == HTTP_STATUS_SERVICE_UNAVAILABLE)
-        going->room_timeout_ms = 0;
     going->saw_no_room |= answer->status == HTTP_STATUS_SERVICE_UNAVAILABLE;
 }
 
@@ -292,16 +288,16 @@ static void replay(struct going *going, const struct dead_entry *entry)
                                        .body = entry->record.payload,
                                        .body_size = entry->record.size,
                                        .timeout_s = CONTROL_CLIENT_TIMEOUT_S };
-    struct attempts attempts;
+    struct room_wait wait;
     struct answer answer = { .status = 0 };
     int code = EX_SOFTWARE;
 
-    attempts_begin(&attempts, going->room_timeout_ms);
+    room_wait_begin(&wait, going->saw_no_room ? 0 : going->request->timeout_ms);
     do {
         exchange_finish(&answer);
         if (target)
             code = control_client_run(going->request->client, &exchange, &answer);
-    } while (attempts_pause(&attempts, &answer));
+    } while (room_wait_pause(&wait, &answer));
     if (code == EX_OK) {
         mark(going, entry);
         going->done++;

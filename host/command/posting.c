@@ -18,7 +18,7 @@ static int take(void *context, char letter, const char *argument)
 
     switch (letter) {
     case POSTING_LETTER_TIMEOUT:
-        return attempts_parse_timeout(posting->client.invocation, argument, &posting->timeout_ms);
+        return room_wait_parse(posting->client.invocation, argument, &posting->timeout_ms);
     case POSTING_LETTER_TAG:
         posting->tag = argument;
         return COMMAND_GO_ON;
@@ -39,7 +39,7 @@ int posting_begin(struct posting *posting, const struct invocation *invocation)
     int code;
 
     *posting = (struct posting){ .client = { .invocation = invocation },
-                                 .timeout_ms = ATTEMPTS_USUAL_MS };
+                                 .timeout_ms = ROOM_WAIT_USUAL_MS };
     message_input_init(&posting->input, STDIN_FILENO);
     code = command_parse(invocation, take, posting, &first);
     if (code != COMMAND_GO_ON)

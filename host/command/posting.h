@@ -3,16 +3,16 @@
  * command/posting.h - posts messages to a pool of a running host: the common part of `weir send`
  * and `weir request`.
  *
- * A host that has no room says so at once; the client tries again (attempts.h).
+ * A host that has no room says so at once; the client tries again (room_wait.h).
  *
  * Life: posting_begin, posting_finish, also when it did not return COMMAND_GO_ON.
  */
 #ifndef HOST_COMMAND_POSTING_H
 #define HOST_COMMAND_POSTING_H
 
-#include "host/command/attempts.h"
 #include "host/command/control_client.h"
 #include "host/command/message_input.h"
+#include "host/command/room_wait.h"
 
 #define POSTING_LETTER_TIMEOUT 't'
 #define POSTING_LETTER_TAG 'g'
@@ -40,7 +40,7 @@ struct posting {
     const char *tag, *key; /* NULL: none */
     uint64_t timeout_ms;   /* for room, or for room and reply */
     bool whole;
-    struct attempts attempts; /* with the present message */
+    struct room_wait wait; /* with the present message */
     struct message_input input;
     char **messages; /* of the command line, NULL after the last */
     uint32_t next;   /* of `messages` */

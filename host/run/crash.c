@@ -31,8 +31,8 @@ static struct {
     const struct crash_note *(*current)(void);
     struct sigaction before[SIGNALS_COUNT];
     struct stack_names names;
-    bool has_names;
-    atomic_flag reporting; /* taken by the first thread to fault */
+    _Atomic bool has_names; /* release: the names are there */
+    atomic_flag reporting;  /* taken by the first thread to fault */
 } crash = { .reporting = ATOMIC_FLAG_INIT };
 
 static void write_address(struct line *line, const void *address)
@@ -118,7 +118,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
     report_signal(number, info);
-    if (crash.has_names)
+    /* Acquire pairs with the release in crash_name_functions. */
+    if (atomic_load_explicit(&crash.has_names, memory_order_acquire))
         report_stack(context);
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
@@ -146,12 +147,12 @@ void crash_name_functions(const struct stack_names *names)
 {
     stack_prepare();
     crash.names = *names;
-    crash.has_names = true;
+    atomic_store_explicit(&crash.has_names, true, memory_order_release);
 }
 
 void crash_uninstall(void)
 {
-    crash.has_names = false;
+    atomic_store_explicit(&crash.has_names, false, memory_order_relaxed);
     for (size_t i = 0; i < SIGNALS_COUNT; i++)
         sigaction(signals[i], &crash.before[i], NULL);
     crash.current = NULL;
