@@ -320,23 +320,9 @@ static int consume_produce(struct weir_self *self, void *memory, uint32_t credit
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when the outcome is final: a worker had the piece, no worker will get it, or an output with
- * `when_full: drop` dropped it. Otherwise the piece was lost on its way, and another host may get
- * it. */
-static bool was_handled(const char *reason)
-{
-    static const char *const words[] = { "crashed", "output_full", "rejected",
-                                         "retries", "stuck",       "unhandled" };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(reason, words[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool is_returned(const struct weir_outcome *outcome)
 {
-    return outcome->result == WEIR_OUTCOME_DEAD && !was_handled(outcome->reason);
+    return outcome->result == WEIR_OUTCOME_DEAD && !weir_outcome_is_final(outcome);
 }
 
 static void end_rest(struct weir_self *self, void *memory, void *context);
@@ -376,7 +362,7 @@ static bool settle(struct weir_self *self, struct consumer *state, uint32_t inde
         return consumer_acknowledge(self, state, index);
     if (outcome->result == WEIR_OUTCOME_RETRY)
         return consumer_put_off(self, state, index, outcome);
-    if (was_handled(outcome->reason))
+    if (weir_outcome_is_final(outcome))
         return consumer_bury(self, state, index, outcome->reason, outcome->detail);
     rest(self, state, outcome->reason);
     return consumer_return(self, state, index);

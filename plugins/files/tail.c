@@ -473,21 +473,6 @@ static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when the outcome is final: a worker had the line, no worker will get it, or an output with
- * `when_full: drop` made it a dead letter. Otherwise the line was lost on its way, and is sent
- * again. */
-static bool was_handled(const char *reason)
-{
-    static const char *const words[] = { "crashed", "output_full", "rejected",
-                                         "retries", "stuck",       "unhandled" };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(reason, words[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The dead letter is lost with the host: the next one begins at this line, or before. */
 static void stop_position(struct weir_self *self, struct tail *state, const struct sent_line *line,
                           const char *reason)
@@ -507,7 +492,7 @@ static void tail_settled(struct weir_self *self, void *memory, const struct weir
     struct sent_line *line = state->sent[token];
     bool retried = outcome->result == WEIR_OUTCOME_RETRY;
 
-    if (retried || (outcome->result == WEIR_OUTCOME_DEAD && !was_handled(outcome->reason))) {
+    if (retried || (outcome->result == WEIR_OUTCOME_DEAD && !weir_outcome_is_final(outcome))) {
         line->again_ms = weir_now_ms(self) + (retried ? outcome->delay_ms + 1 : AGAIN_MS);
         line->attempt = (uint16_t)(retried ? outcome->attempt + 1 : 1);
         state->again++;

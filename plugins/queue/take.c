@@ -275,19 +275,6 @@ static int take_produce(struct weir_self *self, void *memory, uint32_t credit)
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-/* True when the outcome is final: a worker had the piece, no worker will get it, or an output with
- * `when_full: drop` dropped it. Otherwise it was lost on its way, and is ready again. */
-static bool was_handled(const char *reason)
-{
-    static const char *const words[] = { "crashed", "output_full", "rejected",
-                                         "retries", "stuck",       "unhandled" };
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(reason, words[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The first wait is `backoff`; each further attempt doubles it. */
 static uint64_t wait_of(const struct take *state, const struct weir_outcome *outcome)
 {
@@ -356,7 +343,7 @@ static void note_end(struct weir_self *self, struct take *state, struct piece *p
         state->retried++;
     } else if (outcome->result == WEIR_OUTCOME_RETRY) {
         note_dead(self, state, piece, outcome, "attempts");
-    } else if (was_handled(outcome->reason)) {
+    } else if (weir_outcome_is_final(outcome)) {
         note_dead(self, state, piece, outcome, outcome->reason);
     } else {
         piece->end = PIECE_RETURNED;

@@ -7,6 +7,8 @@
 #ifndef WEIR_DELIVERY_H
 #define WEIR_DELIVERY_H
 
+#include <string.h>
+
 #include "host.h"
 
 /* How a message ended. */
@@ -34,6 +36,24 @@ struct weir_outcome {
     uint32_t is_stored;
     uint32_t reserved;
 };
+
+/*
+ * 1 when a dead message is not to be sent again: a worker had it, no worker will take it, or an
+ * output with `when_full: drop` made it a dead letter. 0: it was lost on its way (its pool was
+ * stopped, has no workers, memory was out), and the source may send it again; also for another
+ * result.
+ */
+WEIR_INLINE int weir_outcome_is_final(const struct weir_outcome *outcome)
+{
+    static const char *const reasons[] = { "crashed", "output_full", "rejected",
+                                           "retries", "stuck",       "unhandled" };
+    uint32_t i;
+
+    for (i = 0; outcome->result == WEIR_OUTCOME_DEAD && i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(outcome->reason, reasons[i]) == 0)
+            return 1;
+    return 0;
+}
 
 /*
  * The argument of `undelivered`: a message that its receiver refused when its timer was due.
