@@ -25,6 +25,8 @@ WEIR, PLUGINS, TREE = sys.argv[1:4]
 # What follows on the method and the path of a request.
 REST = " HTTP/1.1\r\nHost: weir\r\n\r\n"
 FAILURES = []
+# No outcome of a passing test depends on it: see tests/system/support/wait.sh.
+WAIT_LIMIT_S = float(os.environ.get("WEIR_TEST_WAIT_LIMIT_MS") or "inf") / 1000
 
 
 def check(holds, what):
@@ -41,11 +43,14 @@ def once(pairs):
 
 
 def until(condition, what):
-    """Looks again and again; the test's own time-out is the only clock."""
+    """Looks again and again; the test's own time-out is the only clock, unless a limit is set."""
+    begun = time.monotonic()
     while True:
         found = condition()
         if found:
             return found
+        if time.monotonic() - begun > WAIT_LIMIT_S:
+            sys.exit(f"FAILED: this wait has no end: {what}")
         time.sleep(0.01)
 
 
