@@ -41,6 +41,7 @@ static const struct row rows[] = {
     { .word = "log", .has_bytes = true, .must = 1, .may = 1, .fields = { FRAME_LEVEL } },
     { .word = "label", .has_bytes = true },
     { .word = "inspect", .has_bytes = true },
+    { .word = "to", .has_bytes = true },
 };
 
 #define ROWS (sizeof rows / sizeof *rows)

@@ -14,7 +14,7 @@
  *                     stop 0                              the child ends; in revision 1 also done
  *                     batch 0 COUNT                       done, for the next COUNT messages
  *                     keep 0 ID, settle SIZE ID VERDICT [MS]
- *                     log SIZE LEVEL, label SIZE, inspect SIZE
+ *                     log SIZE LEVEL, label SIZE, to SIZE, inspect SIZE
  *
  * Words are separated by one blank, numbers are decimal and have 64 bits, the line ends with LF. A
  * tag is the last word, because it may have blanks.
@@ -48,6 +48,7 @@ enum frame_kind {
     FRAME_LOG,
     FRAME_LABEL,
     FRAME_INSPECT,
+    FRAME_TO,
 };
 
 /* What a frame may have beside its kind and its size. */

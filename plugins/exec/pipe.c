@@ -233,10 +233,23 @@ static const struct weir_option options[] = {
     { 0 },
 };
 
-static const struct weir_output outputs[] = {
+#define NUMBERED(number)                                                                           \
+    {                                                                                              \
+        .name = "out" #number, .help = "likewise: it means what the child makes of it"             \
+    }
+
+const struct weir_output pipe_outputs[] = {
     { .name = "out",
       .help = "the frames of the child, with the tag of the option `tag`",
       .expected = true },
+    { .name = "errors", .help = "those for which the child has chosen it, by the frame `to`" },
+    NUMBERED(2),
+    NUMBERED(3),
+    NUMBERED(4),
+    NUMBERED(5),
+    NUMBERED(6),
+    NUMBERED(7),
+    NUMBERED(8),
     { 0 },
 };
 
@@ -244,7 +257,7 @@ const struct weir_behaviour exec_pipe = {
     .name = "pipe",
     .summary = "gives messages to a child that stays: a worker in any language",
     .options = options,
-    .outputs = outputs,
+    .outputs = pipe_outputs,
     .settings_size = sizeof(struct pipe_settings),
     .state_size = sizeof(struct pipe),
     .flags = WEIR_BLOCKING,

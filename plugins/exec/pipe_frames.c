@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OUTPUT_OUT 0u
 /* Frames of one child before others have their turn. */
 #define FRAMES_MAX 4096u
 /* Bytes of a reason that are dropped at a time. */
@@ -123,6 +122,7 @@ static const char *what_is_wrong(struct pipe *state)
                    : "settle of a message that it does not keep";
     case FRAME_LOG:
     case FRAME_LABEL:
+    case FRAME_TO:
     case FRAME_INSPECT:
         return frame->size > state->settings->frame_max ? "a frame is larger than frame_max" : NULL;
     case FRAME_STOP:
@@ -146,7 +146,7 @@ static int send_output(struct weir_self *self, struct pipe *state)
 
     state->output->key = key || !target ? key : target->message->key;
     if (!is_reply)
-        status = weir_emit(self, OUTPUT_OUT, state->output);
+        status = weir_emit(self, state->to, state->output);
     else
         status = target ? weir_reply(self, target->message, state->output) : WEIR_EINVALID;
     if (status != 0 && is_reply && status != WEIR_ENOMEM) {
@@ -156,9 +156,40 @@ static int send_output(struct weir_self *self, struct pipe *state)
     if (status != 0)
         return status;
     state->output = NULL;
-    if (!is_reply)
+    if (!is_reply) {
         state->label[0] = '\0';
+        state->to = 0;
+    }
     return status;
+}
+
+/* What a child emits where the file has no pool is freed. The log says so once for each output. */
+static void say_unbound(struct weir_self *self, struct pipe *state)
+{
+    weir_pid pool;
+
+    if ((state->unbound & (1u << state->to)) || weir_target(self, state->to, &pool) == 0)
+        return;
+    state->unbound |= 1u << state->to;
+    weir_log(self, WEIR_LOG_INFO, "output leads nowhere, what the child emits there is dropped",
+             weir_str("output", pipe_outputs[state->to].name));
+}
+
+static void choose_output(struct weir_self *self, struct pipe *state)
+{
+    char name[PIPE_SAMPLE_SIZE];
+    uint32_t at = 0;
+
+    while (pipe_outputs[at].name && strcmp(pipe_outputs[at].name, state->text) != 0)
+        at++;
+    if (pipe_outputs[at].name) {
+        state->to = at;
+        say_unbound(self, state);
+        return;
+    }
+    (void)snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, state->text);
+    (void)snprintf(state->text, sizeof state->text, "no such output: %s", name);
+    pipe_stop(self, state, state->text);
 }
 
 /* With the delay of the frame, and its bytes as the reason. */
@@ -254,6 +285,9 @@ static void obey(struct weir_self *self, struct pipe *state)
         break;
     case FRAME_INSPECT:
         memcpy(state->items, state->text, sizeof state->items);
+        break;
+    case FRAME_TO:
+        choose_output(self, state);
         break;
     case FRAME_OUT:
     case FRAME_REPLY:

@@ -137,6 +137,7 @@ int pipe_start(struct weir_self *self, struct pipe *state)
     state->pace = (struct pipe_pace){ .is_leased = state->pace.is_leased };
     state->revision = 0;
     state->label[0] = state->items[0] = '\0';
+    state->to = state->unbound = 0;
     pipe_set_deadline(self, state, state->settings->start_timeout);
     pipe_arm(self, state);
     return 0;

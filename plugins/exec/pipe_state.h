@@ -127,7 +127,12 @@ struct pipe {
     char text[PIPE_TEXT_SIZE];
     char items[PIPE_TEXT_SIZE];  /* what `inspect` shows: lines of NAME VALUE */
     char label[WEIR_LABEL_SIZE]; /* of the next output */
+    uint32_t to;                 /* likewise: an index of pipe_outputs */
+    uint32_t unbound;            /* bits of those that the log has named as not bound */
 };
+
+/* The outputs of the behaviour; `out` is the first. */
+extern const struct weir_output pipe_outputs[];
 
 /* --- pipe_life.c ------------------------------------------------------------------------------ */
 

@@ -34,8 +34,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional, Union, overload
 
 DELAY_MAX_MS = 2**32 - 1
-# The host counts kept messages and those of a window together, and allows as many.
-BATCH_MAX = 1024
+BATCH_MAX = 1024  # the host allows as many kept messages and those of a window together
+# The key `outputs` of the pool says where they lead.
+OUTPUTS = ("out", "errors", *(f"out{number}" for number in range(2, 9)))
 
 _BLOCK = 1 << 16  # the capacity of a pipe
 _LARGE = 1 << 20  # bytes of a large payload that one read asks for
@@ -91,10 +92,10 @@ class Message:
         self.is_cancelled = False
         self._session, self._number, self._state = session, number, _IN_HAND
 
-    def emit(self, data: Data, key: int = 0) -> None:
-        """Sends bytes or text to the output, at once. `key`: an int of 64 bits, not negative; 0:
-        that of the message. TypeError and ValueError: nothing is sent."""
-        self._write(self._session.output(self._number, data, key))
+    def emit(self, data: Data, key: int = 0, output: str = "out") -> None:
+        """Sends bytes or text to an output, one of OUTPUTS, at once. `key`: an int of 64 bits, not
+        negative; 0: that of the message. TypeError and ValueError: nothing is sent."""
+        self._write(self._session.output(self._number, data, key, output))
 
     def reply(self, data: Data) -> None:
         """Answers a request with bytes or text, at once. The verdict still settles it. TypeError:
@@ -212,19 +213,19 @@ def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> Non
         os.close(writer)
 
 
-def emit(data: Data, key: int = 0) -> None:
-    """Sends bytes or text to the output, at once. In the function of a message, the output belongs
-    to that message; in that of a batch, to the first one. In a tick, at the close, and in another
-    thread, it belongs to none."""
+def emit(data: Data, key: int = 0, output: str = "out") -> None:
+    """Sends bytes or text to an output, one of OUTPUTS, at once. In the function of a message, it
+    belongs to that message; in that of a batch, to the first one. In a tick, at the close, and in
+    another thread, it belongs to none."""
     session = _running()
     message = session.current if threading.current_thread() is session.thread else None
-    frame = session.output(message._number if message else b"0", data, key)
+    frame = session.output(message._number if message else b"0", data, key, output)
     with session.lock:
         session.write(frame)
 
 
 def label(text: str) -> None:
-    """The name of the next output, in the log and in dead letters."""
+    """The name of what is emitted next, in the log and in dead letters."""
     _running().label = _bytes(text)
 
 
@@ -390,8 +391,7 @@ class _Session:
                 self._known[number] = message
                 end = after
             elif words[0] == b"cancel":
-                known = self._known.get(words[2])
-                if known:
+                if known := self._known.get(words[2]):
                     known.is_cancelled = True
             elif words[0] == b"tick":
                 self._ticks += 1
@@ -533,28 +533,28 @@ class _Session:
             return b"", self._verdict(result)
         if message.is_request:
             return _frame(b"reply", _bytes(result), message._number), _DONE
-        return self.output(message._number, result, 0), _DONE
+        return self.output(message._number, result, 0, "out"), _DONE
 
-    def output(self, number: bytes, data: Data, key: int) -> bytes:
-        """The frame of an output, behind that of its label."""
+    def output(self, number: bytes, data: Data, key: int, name: str) -> bytes:
+        """The frame of an output, behind those of its name and its label."""
         key = operator.index(key)
         if not 0 <= key < 2**64:
             raise ValueError(f"a key is from 0 to 2**64 - 1, not {key}")
-        if not isinstance(data, bytes):
-            data = _bytes(data)
+        if name not in OUTPUTS:
+            raise ValueError(f"an output is one of {', '.join(OUTPUTS)}, not {name!r}")
+        data = data if isinstance(data, bytes) else _bytes(data)
         frame = b"out %d %d %b\n%b" % (len(data), key, number, data)
-        if self.label is None:
-            return frame
-        named, self.label = self.label, None
-        return _frame(b"label", named) + frame
+        if name != "out":
+            frame = _frame(b"to", name.encode()) + frame
+        if self.label is not None:
+            frame, self.label = _frame(b"label", self.label) + frame, None
+        return frame
 
     def _verdict(self, error: Exception) -> _Verdict:
         if isinstance(error, Retry):
             return b"retry", _reason(error), b"%d" % min(error.delay * 1000, DELAY_MAX_MS)
-        if isinstance(error, Reject):
-            return b"reject", _reason(error)
-        if isinstance(error, Fail):
-            return b"fail", _reason(error)
+        if isinstance(error, (Reject, Fail)):
+            return b"reject" if isinstance(error, Reject) else b"fail", _reason(error)
         if isinstance(error, Stop):
             self.current = None  # the last outputs belong to no message
             self._call(self._worker.close)

@@ -21,12 +21,14 @@ import weir
 
 @dataclass
 class Output:
-    """What was emitted. `of`: the message to which it belongs; None: it belongs to none."""
+    """What was emitted, and at which output. `of`: the message to which it belongs; None: it
+    belongs to none."""
 
     data: bytes
     key: int
     label: Optional[str]
     of: Optional[Given]
+    output: str = "out"
 
 
 @dataclass(eq=False)
@@ -59,6 +61,7 @@ class Host:
         self._given: dict[int, Given] = {}
         self._in_hand: list[int] = []
         self._label: Optional[str] = None
+        self._to = "out"
         self._input = b""
         self._session = weir._Session(self._worker, self._read, self._write, lambda _: False)
 
@@ -150,10 +153,13 @@ class Host:
 
     def _take_out(self, data: bytes, key: str, number: str) -> None:
         of = self._given.get(int(number))
-        self.emitted.append(Output(data, int(key), self._label, of))
-        self._label = None
+        self.emitted.append(Output(data, int(key), self._label, of, self._to))
+        self._label, self._to = None, "out"
         if of:
             of.outputs.append(data)
+
+    def _take_to(self, data: bytes) -> None:
+        self._to = data.decode()
 
     def _take_label(self, data: bytes) -> None:
         self._label = data.decode()

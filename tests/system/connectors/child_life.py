@@ -3,7 +3,7 @@
 """Goal:   a child of exec.pipe of revision 2 has a window and a life: batches, ticks, outputs of
         its own, kept messages, lines of the log, last words; a child that dies with a window costs
         one message; what a bad child writes is named and does no harm. Shows promise B65,
-        promise B67 and promise B68.
+        promise B67, promise B68 and promise B92.
 Method: real hosts whose children are small programs that write the frames themselves. Every wait is
         for a condition.
 
@@ -239,11 +239,33 @@ def test_bad_first_frame_is_named():
 
 
 def test_child_of_revision_1_has_none_of_it():
-    for frame in ("keep 0 1", "batch 0 1", "out 0 0 0", "label 0", "inspect 0"):
+    for frame in ("keep 0 1", "batch 0 1", "out 0 0 0", "label 0", "inspect 0", "to 0"):
         program = CHILD.format(ready="ready 0") + \
             f"one = message()\nsay('{frame}')\nsignal.pause()\n"
         with filtered(program, "x\n", more=", grace: 50ms") as got:
             check("a frame of revision 2" in got.stderr, f"{frame}: {got.stderr[-2000:]}")
+
+
+def test_output_that_no_pool_has_is_named_once_and_one_that_does_not_exist_ends_the_child():
+    program = CHILD.format(ready="ready 0 2") + """
+while True:
+    one = message()
+    if not one:
+        break
+    say("to 4", b"out3")
+    out(one.data, one.id)
+    out(one.data, one.id)
+    if one.data == b"line 2":
+        say("to 3", b"new")
+    say("done 0")
+"""
+    with filtered(program, lines_of(4), more=", grace: 50ms") as got:
+        check(got.stdout == "".join(f"line {number}\n" for number in range(4)), got.stdout)
+        named = re.findall(r'output leads nowhere[^"]*" output=out3', got.stderr)
+        check(len(named) == 2, f"once for each process: {got.stderr[-2000:]}")
+        check("no such output: new" in got.stderr, got.stderr[-2000:])
+        check(re.search(r"component=work .*unbound=4", got.stderr), got.stderr[-2000:])
+        end_of(got.stderr)
 
 
 def test_child_that_does_not_answer_close_is_killed():
@@ -285,7 +307,7 @@ draw = random.Random(SEED + os.getpid())
 FRAMES = ["done 0", "batch 0 1", "batch 0 2", "retry 0 1", "reject 0", "stop 0", "fail 0",
           "keep 0 {id}", "settle 0 {id} done", "settle 0 {id} retry 1", "out 1", "out 1 5 {id}",
           "out 1 0 0", "reply 1 {id}", "log 1 info", "label 1", "inspect 3", "ready 0 2", "nothing",
-          "out 5000000", ""]
+          "out 5000000", "to 3", "to 0", ""]
 while True:
     one = message()
     if one is None:

@@ -145,5 +145,18 @@ def test_sums_of_kept_messages():
         check(got.returncode == 65 and "No such file" in got.stderr, got.stderr[-1000:])
 
 
+def test_output_is_chosen_by_content():
+    with tempfile.TemporaryDirectory() as folder:
+        bad = os.path.join(folder, "bad")
+        lines = ["INFO up", "ERROR fire", "WARNING hot", "ERROR smoke", "INFO down"] * 20
+        got = filtered("python/levels.yaml", lines, BAD=bad)
+        check(got.stdout.splitlines() == [line for line in lines if line[:4] == "INFO"],
+              got.stderr[-1000:])
+        with open(bad, encoding="utf-8") as stream:
+            check(stream.read().splitlines() == [line for line in lines if line[:5] == "ERROR"],
+                  got.stderr[-1000:])
+        check(got.returncode == 0, f"{got.returncode}")
+
+
 if __name__ == "__main__":
     run_tests(globals())

@@ -108,6 +108,15 @@ class Testing(unittest.TestCase):
         self.assertEqual([one.verdict for one in given], ["retry", "done", "done"])
         self.assertEqual((given[0].delay, given[1].outputs), (1.0, [b"x"]))
 
+    def test_output_is_chosen(self):
+        def handle(message):
+            message.emit(message.data, output="errors")
+            return message.data
+        host = Host(handle)
+        given, = host.send("x")
+        self.assertEqual(host.emitted, [Output(b"x", 0, None, given, "errors"),
+                                        Output(b"x", 0, None, given)])
+
     def test_log_and_inspect(self):
         def handle(message):
             weir.log.warning("two\nlines")

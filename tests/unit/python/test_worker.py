@@ -227,6 +227,20 @@ class Life(unittest.TestCase):
         self.assertEqual(play(handle, message(b"")),
                          b"label 5\nfirstout 1 0 1\naout 1 0 1\nbdone 0\n")
 
+    def test_output_is_chosen_by_its_name(self):
+        def handle(got):
+            weir.label("first")
+            weir.emit("a", output="errors")
+            got.emit("b", 5, "out8")
+            got.emit("c", output="out")
+            for wrong in ("Errors", "out1", "out9", "", None, 2):
+                for emit in (weir.emit, got.emit):
+                    with self.assertRaisesRegex(ValueError, "one of out, errors, out2, .*, out8, "):
+                        emit("d", output=wrong)
+        self.assertEqual(play(handle, message(b"")),
+                         b"label 5\nfirstto 6\nerrorsout 1 0 1\nato 4\nout8out 1 5 1\nb"
+                         b"out 1 0 1\ncdone 0\n")
+
     def test_log_has_levels_and_a_frame_for_each_line(self):
         def handle(_):
             weir.log.debug("a")
