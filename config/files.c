@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <weir/fault.h>
+
 #include "config/pattern.h"
 
 #define STAMP_BEGIN UINT64_C(14695981039346656037) /* FNV-1a, 64 bits */
@@ -58,7 +60,8 @@ static uint64_t stamp_of_file(const char *path)
     return mix(stamp, (uint64_t)found.st_ctim.tv_nsec);
 }
 
-static uint64_t stamp_of_pattern(const char *pattern)
+/* While a folder cannot be read for want of descriptors or memory, nothing has changed. */
+static uint64_t stamp_of_pattern(const char *pattern, uint64_t before)
 {
     uint32_t looks = PATTERN_LOOKS_MAX;
     struct pattern_matches matches;
@@ -68,13 +71,16 @@ static uint64_t stamp_of_pattern(const char *pattern)
         return STAMP_ABSENT;
     for (size_t i = 0; i < matches.count; i++)
         stamp = mix_text(stamp, matches.paths[i]);
+    if (matches.unread)
+        stamp = weir_is_short(matches.error) ? before : mix_text(stamp, matches.unread);
     pattern_finish(&matches);
     return stamp;
 }
 
-static uint64_t stamp_of(const char *path, bool pattern)
+/* `before`: 0, or the stamp of an earlier look. */
+static uint64_t stamp_of(const char *path, bool pattern, uint64_t before)
 {
-    return pattern ? stamp_of_pattern(path) : stamp_of_file(path);
+    return pattern ? stamp_of_pattern(path, before) : stamp_of_file(path);
 }
 
 uint64_t config_files_stamp(const struct config_files *files)
@@ -91,7 +97,8 @@ uint64_t config_files_stamp_now(const struct config_files *files)
     uint64_t stamp = STAMP_BEGIN;
 
     for (size_t i = 0; i < files->count; i++)
-        stamp = mix(stamp, stamp_of(files->files[i].path, files->files[i].pattern));
+        stamp = mix(stamp,
+                    stamp_of(files->files[i].path, files->files[i].pattern, files->files[i].stamp));
     return stamp;
 }
 
@@ -127,7 +134,7 @@ void config_files_add(struct config_files *files, const char *path, bool pattern
         return;
     files->files = grown;
     file = &grown[files->count];
-    *file = (struct config_file){ strdup(path), name, pattern, stamp_of(path, pattern) };
+    *file = (struct config_file){ strdup(path), name, pattern, stamp_of(path, pattern, 0) };
     if (file->path)
         files->count++;
 }

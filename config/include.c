@@ -60,6 +60,16 @@ static int no_match(const struct config_node *pattern, struct report *report)
     return WEIR_EUNKNOWN;
 }
 
+/* A folder that cannot be read has not lost its pools. WEIR_EUNKNOWN. */
+static int unread(const struct pattern_matches *matches, const struct config_node *pattern,
+                  struct report *report)
+{
+    report_add(report, &pattern->mark, "include",
+               "\"%.256s\" needs %.256s, which cannot be read: %s", pattern->text, matches->unread,
+               strerror(matches->error));
+    return WEIR_EUNKNOWN;
+}
+
 /* The search for the files of one `include`. */
 struct finding {
     const char *file; /* the including file */
@@ -91,8 +101,11 @@ static int find_pattern(struct include_list *list, struct finding *finding,
                    PATTERN_LOOKS_MAX);
     if (status != WEIR_OK)
         return status;
-    status = matches.count ? add_matches(list, &matches, pattern, report)
-                           : no_match(pattern, report);
+    if (matches.unread)
+        status = unread(&matches, pattern, report);
+    else
+        status = matches.count ? add_matches(list, &matches, pattern, report)
+                               : no_match(pattern, report);
     pattern_finish(&matches);
     return status;
 }

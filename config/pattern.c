@@ -2,6 +2,7 @@
 #include "config/pattern.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -20,6 +21,8 @@ struct finding {
     struct pattern_matches before;
     struct pattern_matches next;
     size_t capacity; /* of next */
+    char *unread;    /* owned; the first */
+    int error;
 };
 
 static bool has_wildcard(const char *text)
@@ -32,7 +35,8 @@ void pattern_finish(struct pattern_matches *matches)
     for (size_t i = 0; i < matches->count; i++)
         free(matches->paths[i]);
     free(matches->paths);
-    *matches = (struct pattern_matches){ NULL, 0 };
+    free(matches->unread);
+    *matches = (struct pattern_matches){ 0 };
 }
 
 static int spend(struct finding *finding, uint32_t looks)
@@ -69,19 +73,49 @@ static int add(struct finding *finding, const char *start, const char *name)
     return WEIR_OK;
 }
 
-/* Lists the entries of one folder. A folder that cannot be opened counts as empty. */
-static int add_matching(struct finding *finding, const char *folder, const char *part)
+/* A look at a path failed with this errno; 0: it did not. */
+static int note_unread(struct finding *finding, const char *path, int error)
 {
-    int status = spend(finding, FOLDER_LOOKS);
-    DIR *directory = status == WEIR_OK ? opendir(folder[0] ? folder : ".") : NULL;
+    if (error == 0 || error == ENOENT || error == ENOTDIR || finding->unread)
+        return WEIR_OK;
+    finding->error = error;
+    finding->unread = strdup(path);
+    return finding->unread ? WEIR_OK : WEIR_ENOMEM;
+}
 
-    for (struct dirent *entry; directory && status == WEIR_OK && (entry = readdir(directory));) {
+static int read_folder(struct finding *finding, DIR *directory, const char *folder,
+                       const char *part)
+{
+    int status = WEIR_OK;
+
+    while (status == WEIR_OK) {
+        struct dirent *entry;
+
+        errno = 0;
+        entry = readdir(directory);
+        if (!entry)
+            return note_unread(finding, folder, errno);
         status = spend(finding, 1);
         if (status == WEIR_OK && fnmatch(part, entry->d_name, FNM_PERIOD) == 0)
             status = add(finding, folder, entry->d_name);
     }
-    if (directory)
-        closedir(directory);
+    return status;
+}
+
+/* Lists the entries of one folder. */
+static int add_matching(struct finding *finding, const char *folder, const char *part)
+{
+    const char *path = folder[0] ? folder : ".";
+    int status = spend(finding, FOLDER_LOOKS);
+    DIR *directory;
+
+    if (status != WEIR_OK)
+        return status;
+    directory = opendir(path);
+    if (!directory)
+        return note_unread(finding, path, errno);
+    status = read_folder(finding, directory, folder, part);
+    (void)closedir(directory);
     return status;
 }
 
@@ -123,7 +157,7 @@ static void go_on(struct finding *finding)
 {
     pattern_finish(&finding->before);
     finding->before = finding->next;
-    finding->next = (struct pattern_matches){ NULL, 0 };
+    finding->next = (struct pattern_matches){ 0 };
     finding->capacity = 0;
 }
 
@@ -153,20 +187,26 @@ static int take_part(struct finding *finding, const char **at)
     return status;
 }
 
-static void keep_those_that_are_there(struct finding *finding)
+static int keep_those_that_are_there(struct finding *finding)
 {
     struct pattern_matches *found = &finding->before;
-    size_t kept = 0;
+    size_t count = found->count;
+    int result = WEIR_OK;
 
-    for (size_t i = 0; i < found->count; i++) {
+    found->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *path = found->paths[i];
         struct stat status;
 
-        if (lstat(found->paths[i], &status) == 0)
-            found->paths[kept++] = found->paths[i];
-        else
-            free(found->paths[i]);
+        if (lstat(path, &status) == 0) {
+            found->paths[found->count++] = path;
+            continue;
+        }
+        if (note_unread(finding, path, errno) != WEIR_OK)
+            result = WEIR_ENOMEM;
+        free(path);
     }
-    found->count = kept;
+    return result;
 }
 
 static int by_name(const void *left, const void *right)
@@ -183,11 +223,14 @@ int pattern_find(const char *pattern, uint32_t *looks, struct pattern_matches *o
     go_on(&finding);
     while (*pattern && status == WEIR_OK)
         status = take_part(&finding, &pattern);
+    if (status == WEIR_OK)
+        status = keep_those_that_are_there(&finding);
+    finding.before.unread = finding.unread;
+    finding.before.error = finding.error;
     if (status != WEIR_OK) {
         pattern_finish(&finding.before);
         return status;
     }
-    keep_those_that_are_there(&finding);
     if (finding.before.count)
         qsort(finding.before.paths, finding.before.count, sizeof *finding.before.paths, by_name);
     *out = finding.before;

@@ -18,12 +18,16 @@
 struct pattern_matches {
     char **paths; /* owned */
     size_t count;
+    char *unread; /* owned; NULL, or the first path of which is unknown what is there */
+    int error;    /* its errno */
 };
 
 /*
  * Finds the files that match `pattern`, or the file of that name when it is no pattern. `*looks` is
  * the number of names that may still be compared; it falls. WEIR_EINVALID: the number was too
  * small. WEIR_ENOMEM. After a failure `out` needs no pattern_finish.
+ *
+ * A folder that cannot be read is not empty: `unread` names it, and the matches lack what is there.
  */
 int pattern_find(const char *pattern, uint32_t *looks, struct pattern_matches *out);
 void pattern_finish(struct pattern_matches *matches);

@@ -295,9 +295,11 @@ static void write_chapters(const struct page *page)
     page_heading(page, "Top");
     write_top(page);
     page_paragraph(
-        page, "Names and patterns of `include` are relative to the folder of the file; the files "
-              "are added in the order of their names. An included file cannot include others, and "
-              "no key may be in two files. A name or pattern without a file is an error.");
+        page,
+        "Names and patterns of `include` are relative to the folder of the file; the files "
+        "are added in the order of their names. An included file cannot include others, and "
+        "no key may be in two files. A name or pattern without a file is an error, and so is a "
+        "folder of a pattern that cannot be read.");
     page_heading(page, "`host`");
     write_table(page, language_host, 0);
     page_heading(page, "`dispatchers.NAME`");

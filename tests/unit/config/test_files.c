@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: a configuration knows all files that it was read from, also when it is wrong, and whether
- * one has changed since it was read. Shows promise R9.
+ * one has changed since it was read. Shows promise R9 and promise C10.
  * Method: a file that includes others and has a secret; each is changed in turn.
  */
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "config/reader.h"
@@ -180,6 +181,88 @@ static void test_files_are_added_in_the_order_of_their_names(void)
     end(&f);
 }
 
+/* --- folders that cannot be read -------------------------------------------------------------- */
+
+#define SOMEBODY 65534
+
+static void expect_refusal(const struct fixture *f, const char *reason)
+{
+    struct config_tree *tree = NULL;
+    struct report report;
+
+    report_init(&report);
+    CU_ASSERT_EQUAL(config_read_file(f->main, NULL, &report, &tree), WEIR_EINVALID);
+    CU_ASSERT_EQUAL_FATAL(report_count(&report), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(report.errors.entries[0].reason, reason));
+    report_finish(&report);
+}
+
+/* Two folders with a part each. */
+static void make_folders(const struct fixture *f, char folders[2][256], char parts[2][300])
+{
+    CU_ASSERT_EQUAL(chmod(f->workspace.path, 0755), 0);
+    put(f->main, "include: ['*/*.part']\n");
+    CU_ASSERT_EQUAL(chmod(f->main, 0644), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        (void)workspace_path(&f->workspace, i == 0 ? "one" : "two", folders[i]);
+        CU_ASSERT_EQUAL(mkdir(folders[i], 0755), 0);
+        (void)snprintf(parts[i], sizeof parts[i], "%s/x.part", folders[i]);
+        put(parts[i], i == 0 ? "x-1: 1\n" : "x-2: 1\n");
+        CU_ASSERT_EQUAL(chmod(parts[i], 0644), 0);
+    }
+}
+
+static void remove_folders(char folders[2][256], char parts[2][300])
+{
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(chmod(folders[i], 0755), 0);
+        CU_ASSERT_EQUAL(remove(parts[i]), 0);
+        CU_ASSERT_EQUAL(remove(folders[i]), 0);
+    }
+}
+
+/* promise C10: a reload removes no pools since a folder cannot be read. */
+static void test_folder_that_cannot_be_read_is_not_empty(void)
+{
+    const bool is_root = geteuid() == 0; /* root reads everything */
+    char folders[2][256], parts[2][300];
+    struct fixture f;
+
+    begin(&f);
+    make_folders(&f, folders, parts);
+    read_again(&f, WEIR_OK);
+    for (mode_t mode = 0; mode <= 0444; mode += 0444) { /* neither names nor files; names alone */
+        CU_ASSERT_EQUAL(chmod(folders[1], mode), 0);
+        CU_ASSERT_EQUAL(is_root ? seteuid(SOMEBODY) : 0, 0);
+        CU_ASSERT_TRUE(has_changed(&f));
+        expect_refusal(&f, "cannot be read: Permission denied");
+        CU_ASSERT_EQUAL(is_root ? seteuid(0) : 0, 0);
+    }
+    remove_folders(folders, parts);
+    end(&f);
+}
+
+/* promise C10 */
+static void test_without_descriptors_no_folder_is_empty(void)
+{
+    char folders[2][256], parts[2][300];
+    struct rlimit limit, none;
+    struct fixture f;
+
+    begin(&f);
+    make_folders(&f, folders, parts);
+    read_again(&f, WEIR_OK);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 3; /* the standard streams */
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CU_ASSERT_FALSE(has_changed(&f));
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    remove_folders(folders, parts);
+    CU_ASSERT_TRUE(has_changed(&f));
+    end(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -190,6 +273,8 @@ int main(void)
         { "permission", test_permission_that_is_taken_shows },
         { "wrong", test_wrong_file_is_known_with_all_it_names },
         { "made up", test_made_up_files_are_not_watched },
+        { "unreadable", test_folder_that_cannot_be_read_is_not_empty },
+        { "no descriptors", test_without_descriptors_no_folder_is_empty },
         CU_TEST_INFO_NULL,
     };
 
