@@ -146,11 +146,16 @@ int peer_start(struct weir_self *self, struct peer *peer, const struct child_pla
     return error;
 }
 
-bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t wait_ms,
+bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t *left_ms,
                      struct child_end *out_end)
 {
-    return wait_for_end(self, peer, peer->inbox.stream.descriptor, wait_ms) &&
-           child_has_ended(&peer->child, out_end);
+    const uint64_t began = clock_ms();
+    const bool has_ended = wait_for_end(self, peer, peer->inbox.stream.descriptor, *left_ms) &&
+                           child_has_ended(&peer->child, out_end);
+    const uint64_t passed = clock_ms() - began;
+
+    *left_ms -= passed < *left_ms ? passed : *left_ms;
+    return has_ended;
 }
 
 /* --- while it runs ---------------------------------------------------------------------------- */

@@ -38,9 +38,9 @@ void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max);
 int peer_start(struct weir_self *self, struct peer *peer, const struct child_plan *plan,
                char *const *arguments, const struct peer_calls *calls);
 
-/* Waits at most `wait_ms` for the first bytes at descriptor 4. True: the process has ended without
- * them. Logs what it prints meanwhile. */
-bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t wait_ms,
+/* Waits at most `left_ms`, which falls, for bytes at descriptor 4. True: the process has ended
+ * without them. Logs what it prints meanwhile. */
+bool peer_ends_early(struct weir_self *self, struct peer *peer, uint64_t *left_ms,
                      struct child_end *out_end);
 
 /* For `ended`: true when the process has ended. Otherwise it watches again. */

@@ -12,18 +12,32 @@
 
 /* Bytes of a line of JSON: room for an output of `frame_max` bytes as base64, and its fields. */
 #define JSON_REST 1024u
+/* For so long a program that worked is not tried again: workers of a pool open side by side. */
+#define TRIED_MS 10000u
 
 static size_t json_max(const struct pipe_settings *settings)
 {
     return settings->frames == PIPE_JSON ? 2 * (size_t)settings->frame_max + JSON_REST : 0;
 }
 
-/* All workers with these settings run the same program, so the first of them waits for its child,
- * whatever its number: a reload numbers its workers beside those of before. */
-static bool is_first(const struct pipe_settings *settings)
+/* All workers with these settings run the same program, so one of them waits for its child,
+ * whatever its number: a reload numbers its workers beside those of before. True: the program does
+ * not work. */
+static bool fails_early(struct weir_self *self, struct pipe *state)
 {
-    /* Settings belong to the plugin, and this field to its workers. */
-    return !atomic_exchange(&((struct pipe_settings *)(uintptr_t)settings)->is_tried, true);
+    /* Settings belong to the plugin, and these fields to its workers. */
+    struct pipe_settings *settings = (struct pipe_settings *)(uintptr_t)state->settings;
+    uint64_t tried = atomic_load(&settings->tried);
+    bool fails;
+
+    if ((tried != 0 && weir_now_ms(self) - tried < TRIED_MS) ||
+        atomic_exchange(&settings->is_trying, true))
+        return false;
+    fails = pipe_fails_early(self, state);
+    tried = weir_now_ms(self);
+    atomic_store(&settings->tried, fails ? 0 : tried ? tried : 1);
+    atomic_store(&settings->is_trying, false);
+    return fails;
 }
 
 static int pipe_open(struct weir_self *self, const void *settings, void *memory)
@@ -49,7 +63,7 @@ static int pipe_open(struct weir_self *self, const void *settings, void *memory)
         program_close(&state->program);
         return error == ENOMEM ? WEIR_ENOMEM : WEIR_EINVALID;
     }
-    if ((!is_first(state->settings) && weir_index(self) != 0) || !pipe_ends_early(self, state))
+    if (!fails_early(self, state))
         return 0;
     program_close(&state->program);
     return WEIR_EINVALID;
@@ -216,6 +230,9 @@ static const struct weir_option options[] = {
                      .help = "a line of words and then bytes, or an object of JSON in a line"),
     WEIR_OPTION_DURATION(struct pipe_settings, start_timeout, .fallback = "30s", .min = 1,
                          .max = 86400000, .help = "until the child must be ready"),
+    WEIR_OPTION_DURATION(struct pipe_settings, open_wait, .fallback = "5s", .max = 3600000,
+                         .help = "a child that fails so soon, before it is ready, refuses a start "
+                                 "or reload"),
     WEIR_OPTION_DURATION(struct pipe_settings, timeout, .fallback = "0s",
                          .help = "stop a child that needs longer for a message; 0s: never"),
     WEIR_OPTION_DURATION(struct pipe_settings, grace, .fallback = "5s", .min = 1, .max = 3600000,

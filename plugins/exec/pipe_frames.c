@@ -451,7 +451,7 @@ static void on_more(struct weir_self *self, void *memory, void *context)
         pipe_pump(self, state);
 }
 
-static void go_on_later(struct weir_self *self, struct pipe *state)
+void pipe_go_on_later(struct weir_self *self, struct pipe *state)
 {
     if (!state->more && weir_after(self, 0, on_more, NULL, &state->more) != 0)
         pipe_stop(self, state, "no memory for a timer");
@@ -478,7 +478,7 @@ void pipe_pump(struct weir_self *self, struct pipe *state)
     if (state->blocked)
         return;
     if (frames == FRAMES_MAX)
-        go_on_later(self, state);
+        pipe_go_on_later(self, state);
     else if (state->has_ended)
         pipe_end(self, state);
     else if (pipe_listens(state))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,9 +13,6 @@
 
 /* A look at whether the result is still wanted. */
 #define LOOK_MS 1000u
-/* A program that lacks a file or a module ends so soon, most of the time. Less than the usual
- * `host.turn_warning`. A pool whose program takes longer to start opens that much later. */
-#define EARLY_MS 900u
 /* Before another try to start a child, for want of descriptors, memory or processes. */
 #define START_AGAIN_MS 250u
 /* Bytes of the reason of an end, with a NUL; the host shows 47 of them. */
@@ -313,6 +311,8 @@ void pipe_end(struct weir_self *self, struct pipe *state)
     }
     if (failed)
         pipe_be_careful(self, state);
+    if (failed && !state->was_ready)
+        atomic_store(&((struct pipe_settings *)(uintptr_t)state->settings)->tried, 0);
     pipe_put_back(self, state);
     is_blamed = window_count(&state->window) > 0;
     if (is_blamed && !failed)
@@ -332,18 +332,34 @@ void pipe_end(struct weir_self *self, struct pipe *state)
         fail(self, state, reason);
 }
 
-bool pipe_ends_early(struct weir_self *self, struct pipe *state)
+/* True: the process has ended. */
+static bool ends_before_it_is_ready(struct weir_self *self, struct pipe *state)
 {
-    uint64_t wait_ms = state->settings->start_timeout;
+    const struct pipe_settings *settings = state->settings;
+    uint64_t left = settings->open_wait < settings->start_timeout ? settings->open_wait
+                                                                  : settings->start_timeout;
+    bool has_ended = false;
+
+    while (state->phase == PIPE_STARTING && left > 0 && !has_ended) {
+        has_ended = peer_ends_early(self, &state->peer, &left, &state->end);
+        while (state->phase == PIPE_STARTING && pipe_read(self, state))
+            continue;
+    }
+    return has_ended;
+}
+
+bool pipe_fails_early(struct weir_self *self, struct pipe *state)
+{
+    bool has_ended = ends_before_it_is_ready(self, state);
     long long process = state->peer.child.process;
     char reason[REASON_SIZE];
 
-    if (wait_ms > EARLY_MS)
-        wait_ms = EARLY_MS;
-    if (!peer_ends_early(self, &state->peer, wait_ms, &state->end))
+    if (!has_ended && (state->phase == PIPE_STARTING || state->was_ready)) {
+        if (state->peer.inbox.begin < state->peer.inbox.end) /* more came with `ready` */
+            pipe_go_on_later(self, state);
         return false;
-    cancel_timer(self, state);
-    (void)peer_finish(self, &state->peer);
+    }
+    forget_child(self, state);
     write_reason(state, reason, sizeof reason);
     weir_log(self, WEIR_LOG_ERROR, "child ended", weir_int("process", process),
              weir_str("reason", reason), words_said(&state->peer.words));

@@ -29,6 +29,7 @@ struct pipe_settings {
     const char *tag;
     uint32_t frames; /* enum pipe_format */
     uint64_t start_timeout;
+    uint64_t open_wait;
     uint64_t timeout;
     uint64_t grace;
     uint64_t frame_max;
@@ -36,7 +37,8 @@ struct pipe_settings {
     uint32_t log_payload;
     uint64_t tick;
     /* No options. */
-    _Atomic bool is_tried; /* a worker has waited whether its child ends at once */
+    _Atomic bool is_trying; /* a worker waits for its child to be ready */
+    _Atomic uint64_t tried; /* when one has waited so, and the program works: ms, never 0 */
     /* The worker whose child has ended with a batch, plus 1, and the messages of the batch in the
      * upper half: they are given one at a time. */
     _Atomic uint64_t careful;
@@ -141,9 +143,9 @@ int pipe_start(struct weir_self *self, struct pipe *state);
 /* After pipe_start has returned `error`: false unless the host is short of what a child needs. It
  * is tried again. The worker gets no message meanwhile. */
 bool pipe_start_later(struct weir_self *self, struct pipe *state, int error);
-/* Waits a moment for the child that has just started. True: it has ended before it was ready, which
- * is logged and is the reason of the worker, and nothing runs. */
-bool pipe_ends_early(struct weir_self *self, struct pipe *state);
+/* Waits at most `open_wait` until the child that has just started is ready. True: it has ended, or
+ * has written something else, which is logged and is the reason of the worker; nothing runs. */
+bool pipe_fails_early(struct weir_self *self, struct pipe *state);
 /* Looks at the deadline in time; to be called after each change of the phase, of `deadline` and of
  * `blocked`. */
 void pipe_arm(struct weir_self *self, struct pipe *state);
@@ -197,6 +199,8 @@ bool pipe_cancel(struct weir_self *self, struct pipe *state);
 
 /* Reads frames until there are no more, or one of them has to wait. */
 void pipe_pump(struct weir_self *self, struct pipe *state);
+/* As pipe_pump, in a callback of its own. */
+void pipe_go_on_later(struct weir_self *self, struct pipe *state);
 /* Reads a frame. False: there is none now, or it has to wait (`blocked`). */
 bool pipe_read(struct weir_self *self, struct pipe *state);
 /* Forgets the frame that is not finished. */

@@ -194,19 +194,30 @@ def test_program_is_replaced_by_a_reload_while_it_works():
         check("dead=0" in log and "balance=exact" in log and "level=error" not in log, log[-2000:])
 
 
-def test_reload_to_a_program_that_ends_at_once_is_refused():
-    """The first time, although the new workers have other numbers; the children of before go on."""
+BROKEN = (("echo a mistake; exit 3", "exit code 3 before it was ready"),
+          ("echo a mistake; sleep 2; exit 3", "exit code 3 before it was ready"),
+          ("echo a mistake; echo hello >&4; exec sleep 1000", "the child wrote no frame"))
+
+
+def test_reload_to_a_program_that_is_broken_is_refused():
+    """promise B99: the first time, although the new workers have other numbers, and however long
+    the program takes; the children of before go on."""
+    for command, reason in BROKEN:
+        expect_refused_reload(command, reason)
+
+
+def expect_refused_reload(command, reason):
     with working(VERSION.format(version=1)) as work:
-        work.configure("gen.forever", size=2, redeliver=0)
+        work.configure("gen.forever", size=2, redeliver=0, more=", open_wait: 1h")
         work.host.start()
         until(lambda: work.recorded()[-1:] == [1], "work")
         with open(work.host.file, encoding="utf-8") as stream:
             text = stream.read().split("\n", 2)[2]  # without the lines of `write`
-        broken = text.replace("command: [python3,", "command: [sh, -c, 'echo a mistake; exit 3',")
+        broken = text.replace("command: [python3,", f"command: [sh, -c, '{command}',")
         work.host.write(broken)
         answer = work.host.run("reload")
         check(answer.returncode == 78, f"{answer}")
-        check("exit code 3 before it was ready" in answer.stdout + answer.stderr, f"{answer}")
+        check(reason in answer.stdout + answer.stderr, f"{answer}")
         check('line="a mistake"' in work.log(), work.log()[-2000:])
         seen = len(work.recorded())
         until(lambda: len(work.recorded()) > seen, "work after the refusal")

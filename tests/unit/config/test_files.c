@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: a configuration knows all files that it was read from, also when it is wrong, and whether
- * one has changed since it was read. Shows promise R9 and promise C10.
+ * one has changed since it was read. Shows promise R9 and promise C25.
  * Method: a file that includes others and has a secret; each is changed in turn.
  */
 #include <sys/resource.h>
@@ -221,7 +221,7 @@ static void remove_folders(char folders[2][256], char parts[2][300])
     }
 }
 
-/* promise C10: a reload removes no pools since a folder cannot be read. */
+/* promise C25: a reload removes no pools since a folder cannot be read. */
 static void test_folder_that_cannot_be_read_is_not_empty(void)
 {
     const bool is_root = geteuid() == 0; /* root reads everything */
@@ -242,7 +242,7 @@ static void test_folder_that_cannot_be_read_is_not_empty(void)
     end(&f);
 }
 
-/* promise C10 */
+/* promise C25 */
 static void test_without_descriptors_no_folder_is_empty(void)
 {
     char folders[2][256], parts[2][300];

@@ -35,7 +35,6 @@ struct weir_kit *worker(const char *args)
 {
     struct weir_kit *kit = opened(args);
 
-    CU_ASSERT_EQUAL(weir_kit_demand(kit), 0);
     run_until(kit, is_ready);
     return kit;
 }

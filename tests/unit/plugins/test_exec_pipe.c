@@ -287,20 +287,15 @@ static void test_verdict_before_the_end_of_the_child_counts(void)
     finish(kit);
 }
 
-/* A worker whose child ended before it was ready. On a machine that is very slow `open` may return
- * before that; then another one is tried. */
+#define FOR_LONG "open_wait: 1h\nstart_timeout: 1h\n"
+
+/* A worker whose child fails before it is ready. */
 static struct weir_kit *refused(const char *args)
 {
-    for (;;) {
-        struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
-        int status = weir_kit_open_args(kit, args);
+    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
 
-        if (status == WEIR_EINVALID)
-            return kit;
-        CU_ASSERT_EQUAL_FATAL(status, 0);
-        run_until(kit, has_ended);
-        finish(kit);
-    }
+    CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, args), WEIR_EINVALID);
+    return kit;
 }
 
 static void expect_refused(const char *args, const char *reason)
@@ -316,13 +311,33 @@ static void test_child_that_ends_at_once_refuses_to_open(void)
 {
     struct weir_kit *kit;
 
-    expect_refused("command: ['true']", "exit code 0 before it was ready");
-    expect_refused("shell: true\ncommand: ['exec 4>&-; kill -KILL $$']",
+    expect_refused(FOR_LONG "command: ['true']", "exit code 0 before it was ready");
+    expect_refused(FOR_LONG "shell: true\ncommand: ['exec 4>&-; kill -KILL $$']",
                    "signal 9 (KILL) before it was ready");
     /* It prints more than a pipe holds. */
-    kit = refused("shell: true\ncommand: ['seq 50000; exit 3']");
+    kit = refused(FOR_LONG "shell: true\ncommand: ['seq 50000; exit 3']");
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 3 before it was ready");
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_INFO, "line=1"));
+    finish(kit);
+}
+
+/* promise B99: the time that a program takes decides nothing. */
+static void test_child_that_fails_late_or_writes_something_else_refuses_to_open(void)
+{
+    expect_refused(FOR_LONG "shell: true\ncommand: ['sleep 1.5; exit 3']",
+                   "exit code 3 before it was ready");
+    expect_refused(FOR_LONG "shell: true\ncommand: ['echo hello >&4; exec sleep 1000']",
+                   "the child wrote no frame");
+    expect_refused(FOR_LONG "shell: true\ncommand: ['printf \"done 0\\n\" >&4; exec sleep 1000']",
+                   "a frame before ready");
+}
+
+static void test_without_open_wait_the_worker_fails_when_it_is_open(void)
+{
+    struct weir_kit *kit = opened("open_wait: 0s\ncommand: ['true']");
+
+    run_until(kit, has_ended);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 0 before it was ready");
     finish(kit);
 }
 
@@ -333,7 +348,7 @@ static void test_first_worker_waits_for_its_child_whatever_its_number(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
 
     weir_kit_place(kit, 1, 0);
-    CU_ASSERT_EQUAL(weir_kit_open_args(kit, "command: ['true']"), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, FOR_LONG "command: ['true']"), WEIR_EINVALID);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "exit code 0 before it was ready");
     finish(kit);
 }
@@ -351,7 +366,7 @@ static void test_child_that_ends_when_it_is_ready_is_a_failure_without_a_message
 
 static void test_child_that_is_not_ready_in_time_is_stopped(void)
 {
-    struct weir_kit *kit = opened("command: [sleep, '1000']\nstart_timeout: 2s");
+    struct weir_kit *kit = opened("command: [sleep, '1000']\nstart_timeout: 2s\nopen_wait: 0s");
 
     weir_kit_advance(kit, 1999);
     CU_ASSERT_EQUAL(weir_kit_poll(kit), 0);
@@ -441,7 +456,7 @@ static void test_without_memory_the_worker_fails(void)
         struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "pipe");
 
         weir_kit_fail_allocation(kit, nth);
-        if (weir_kit_open_args(kit, CHILD("say done")) == 0) {
+        if (weir_kit_open_args(kit, "open_wait: 0s\n" CHILD("say done")) == 0) {
             bool waits = weir_kit_watch_count(kit) == 0; /* the child is started later */
 
             if (waits)
@@ -512,6 +527,8 @@ int main(void)
         { "early verdict", test_verdict_before_the_end_of_the_message_is_a_failure },
         { "verdict, then the end", test_verdict_before_the_end_of_the_child_counts },
         { "end at once", test_child_that_ends_at_once_refuses_to_open },
+        { "late", test_child_that_fails_late_or_writes_something_else_refuses_to_open },
+        { "open_wait", test_without_open_wait_the_worker_fails_when_it_is_open },
         { "whatever its number", test_first_worker_waits_for_its_child_whatever_its_number },
         { "end when ready", test_child_that_ends_when_it_is_ready_is_a_failure_without_a_message },
         { "not ready in time", test_child_that_is_not_ready_in_time_is_stopped },
