@@ -19,28 +19,34 @@ that the program prints. `weir_testing` runs a worker without a host.
 """
 from __future__ import annotations
 
-import contextlib
-import functools
-import operator
+# A pool starts as many interpreters as it has workers: what is not needed by all is imported late.
+import _thread
 import os
-import re
 import select
 import sys
-import threading
 import time
-import traceback
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional, Union, overload
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Optional, Union, overload
+
+    Data = Union[bytes, bytearray, memoryview, str]
+    Result = Union[Data, "Reject", "Retry", None]
+    Handler = Callable[["Message"], Result]
+    _Head = tuple[str, int, int, bool]  # tag, key, attempt and whether it is a request
+    # What answers a message: frames with the one of `done` at their end, or frames and a verdict.
+    _Answer = Union[bytes, tuple[bytes, "_Verdict"]]
+else:
+    Data = Result = Handler = object  # for annotations of users that are evaluated
 
 DELAY_MAX_MS = 2**32 - 1
 BATCH_MAX = 1024  # the host allows as many kept messages and those of a window together
 # The key `outputs` of the pool says where they lead.
 OUTPUTS = ("out", "errors", *(f"out{number}" for number in range(2, 9)))
-
 _BLOCK = 1 << 16  # the capacity of a pipe
 _LARGE = 1 << 20  # bytes of a large payload that one read asks for
-_TAGS_MAX = 256   # tags whose text is kept; a host has a few
+_HEADS_MAX = 256  # heads that are kept; a pool has a few
 # After a message that took longer, what came meanwhile is read first: it may cancel the next one.
 _LONG_S = 0.001
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -75,22 +81,14 @@ class _Gone(BaseException):
     """The host has closed its end."""
 
 
-Data = Union[bytes, bytearray, memoryview, str]
-Result = Union[Data, Reject, Retry, None]
-Handler = Callable[["Message"], Result]
-BatchHandler = Callable[[list["Message"]], Optional[Sequence[Result]]]
-
-
 class Message:
     """data: bytes. tag: str. key: int, 0 = none. attempt: int, 1 = the first. is_request: bool.
     is_cancelled: bool, nobody wants the result any more; it can change while a message is kept."""
 
-    def __init__(self, session: _Session, number: bytes, kind: bytes, attempt: int, key: int,
-                 tag: str, data: bytes) -> None:
-        self.data, self.tag, self.key, self.attempt = data, tag, key, attempt
-        self.is_request = kind == b"request"
-        self.is_cancelled = False
-        self._session, self._number, self._state = session, number, _IN_HAND
+    def __init__(self, session: _Session, number: bytes, head: _Head, data: bytes) -> None:
+        self.data, self._session, self._number = data, session, number
+        self.tag, self.key, self.attempt, self.is_request = head
+        self.is_cancelled, self._state = False, _IN_HAND
 
     def emit(self, data: Data, key: int = 0, output: str = "out") -> None:
         """Sends bytes or text to an output, one of OUTPUTS, at once. `key`: an int of 64 bits, not
@@ -141,7 +139,9 @@ class Worker:
         self.handle, self.batch, self.wait_s = handle, batch, _seconds(wait)
         self.tick: Optional[Callable[[], object]] = None
         self.close: Optional[Callable[[], object]] = None
-        functools.update_wrapper(self, handle)
+        self.__wrapped__ = handle
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(self, name, getattr(handle, name, None))
 
     def __call__(self, given: Any) -> Any:
         return self.handle(given)
@@ -159,16 +159,16 @@ class Worker:
         return function
 
 
-@overload
-def worker(handle: Handler) -> Worker: ...
+if TYPE_CHECKING:
+    @overload
+    def worker(handle: Handler) -> Worker: ...
 
+    @overload
+    def worker(*, batch: None = None) -> Callable[[Handler], Worker]: ...
 
-@overload
-def worker(*, batch: None = None) -> Callable[[Handler], Worker]: ...
-
-
-@overload
-def worker(*, batch: int, wait: Union[str, float] = 0) -> Callable[[BatchHandler], Worker]: ...
+    @overload
+    def worker(*, batch: int, wait: Union[str, float] = 0) -> Callable[
+        [Callable[[list[Message]], Optional[Sequence[Result]]]], Worker]: ...
 
 
 def worker(handle: Any = None, *, batch: Optional[int] = None,
@@ -181,9 +181,7 @@ def worker(handle: Any = None, *, batch: Optional[int] = None,
     `wait`: how long to wait until a list is full, in seconds or as text, such as "5ms". With 0 the
     list has what has come.
     """
-    if handle is not None:
-        return Worker(handle)
-    return lambda function: Worker(function, batch, wait)
+    return Worker(handle) if handle else lambda function: Worker(function, batch, wait)
 
 
 def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> None:
@@ -201,13 +199,15 @@ def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> Non
     ready = select.poll()
     ready.register(reader, select.POLLIN)
     _session = _Session(handle if isinstance(handle, Worker) else Worker(handle),
-                        functools.partial(os.read, reader), functools.partial(os.write, writer),
+                        lambda size: os.read(reader, size), lambda data: os.write(writer, data),
                         lambda wait_s: bool(ready.poll(wait_s * 1000)))
     try:
-        with contextlib.suppress(_Gone):
-            _session.run()
+        _session.run()
+    except _Gone:
+        pass
     finally:
-        _session.end()
+        with _session.lock:  # another thread may get the number of this one, when it has ended
+            _session.is_open, _session.thread = False, 0
         _session = None
         os.close(reader)
         os.close(writer)
@@ -218,10 +218,10 @@ def emit(data: Data, key: int = 0, output: str = "out") -> None:
     belongs to that message; in that of a batch, to the first one. In a tick, at the close, and in
     another thread, it belongs to none."""
     session = _running()
-    message = session.current if threading.current_thread() is session.thread else None
-    frame = session.output(message._number if message else b"0", data, key, output)
+    message = session.current if _thread.get_ident() == session.thread else None
     with session.lock:
-        session.write(frame)
+        number = message._number if message else b"0"
+        session.write(session.output(number, data, key, output))
 
 
 def label(text: str) -> None:
@@ -233,7 +233,7 @@ def inspect(items: Mapping[str, object]) -> None:
     """What `weir inspect` shows of this process, until the next call."""
     lines = [(str(name), str(value)) for name, value in items.items()]
     for name, value in lines:
-        if not name or re.search(r"\s", name) or "\n" in value:
+        if name.split() != [name] or "\n" in value:
             raise ValueError(f"a name without blanks and a value of one line, not {name!r}")
     session = _running()
     frame = _frame(b"inspect", "".join(f"{n} {v}\n" for n, v in lines).encode(errors="replace"))
@@ -289,10 +289,11 @@ def _reason(error: object) -> bytes:
 
 def _seconds(wait: Union[str, float]) -> float:
     if isinstance(wait, str):
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)(us|ms|s|m|h)", wait)
-        if not found:
+        unit = wait.lstrip("0123456789.")
+        whole, point, part = wait[:len(wait) - len(unit)].partition(".")
+        if unit not in _UNITS_S or not whole or bool(point) != bool(part) or "." in part:
             raise ValueError(f"a time is a number with us, ms, s, m or h, not {wait!r}")
-        return float(found[1]) * _UNITS_S[found[2]]
+        return float(whole + point + part) * _UNITS_S[unit]
     return max(0.0, float(wait))
 
 
@@ -303,24 +304,13 @@ def _frame(word: bytes, data: bytes, *words: bytes) -> bytes:
 # The word of a verdict, its reason, and the words that follow.
 _Verdict = tuple[bytes, ...]
 _DONE: _Verdict = (b"done", b"")
-
-
-def _ends(verdict: _Verdict) -> bool:
-    return verdict[0] in (b"stop", b"fail")
+_DONE_FRAME = b"done 0\n"
 
 
 def _joined(frames: list[bytes]) -> bytes:
-    """The frames of the verdicts of a batch; one for all that are done one after the other."""
-    joined, done = [], 0
-    for frame in (*frames, b""):
-        if frame == b"done 0\n":
-            done += 1
-            continue
-        if done:
-            joined.append(b"batch 0 %d\n" % done if done > 1 else b"done 0\n")
-        done = 0
-        joined.append(frame)
-    return b"".join(joined)
+    """One verdict for all when there is nothing else."""
+    done = frames.count(_DONE_FRAME)
+    return b"batch 0 %d\n" % done if 1 < done == len(frames) else b"".join(frames)
 
 
 class _Session:
@@ -331,34 +321,27 @@ class _Session:
                  write: Callable[[bytes], int], wait: Callable[[float], bool]) -> None:
         self._worker, self._handle = served, served.handle
         self._read, self._write, self._wait = read, write, wait
-        self._is_open = True
+        self.is_open = True
         self._rest, self._missing = b"", 1  # a frame that is not complete; bytes until it is
         self._looked = 0.0  # when input was last looked for
-        self._waiting: deque[Message] = deque()  # not begun
-        self._known: dict[bytes, Message] = {}   # not begun, or kept
+        self._waiting: list[Message] = []  # not begun
+        self._kept: dict[bytes, Message] = {}
         self._early: dict[bytes, _Verdict] = {}  # of messages whose function has not returned
-        self._tags: dict[bytes, str] = {}
+        self._heads: dict[bytes, dict[bytes, _Head]] = {b"message": {}, b"request": {}}
         self._ticks = 0
         self._is_closing = self._is_ending = False  # `close` has come; nothing comes any more
         # Guards what is written, and the state of each message.
-        self.lock = threading.Lock()
-        self.thread = threading.current_thread()
+        self.lock = _thread.allocate_lock()
+        self.thread = _thread.get_ident()
         self.current: Optional[Message] = None
         self.label: Optional[bytes] = None
 
     def run(self) -> None:
-        self.begin()
+        batch = self._worker.batch
+        self.write(b"ready 0 2 %d\n" % batch if batch else b"ready 0 2\n")
         while self.fill():
             if not self.work():
                 return
-
-    def begin(self) -> None:
-        batch = self._worker.batch
-        self.write(b"ready 0 2 %d\n" % batch if batch else b"ready 0 2\n")
-
-    def end(self) -> None:
-        with self.lock:
-            self._is_open = False
 
     def fill(self) -> bool:
         """Reads until there is another frame. False: there is none any more."""
@@ -377,22 +360,20 @@ class _Session:
     def _parse(self, data: bytes) -> None:
         at, size, self._missing = 0, len(data), 1
         while (end := data.find(b"\n", at)) >= 0:
-            words = data[at:end].split(b" ", 5)
+            words = data[at:end].split(b" ", 3)
             end += 1
-            if len(words) == 6:
-                kind, length, number, attempt, key, tag = words
+            if len(words) == 4:
+                kind, length, number, rest = words
                 after = end + int(length)
                 if after > size:
                     self._missing = after - size
                     break
-                message = Message(self, number, kind, int(attempt), int(key),
-                                  self._tags.get(tag) or self._tag(tag), data[end:after])
-                self._waiting.append(message)
-                self._known[number] = message
+                head = self._heads[kind].get(rest) or self._new_head(kind, rest)
+                self._waiting.append(Message(self, number, head, data[end:after]))
                 end = after
             elif words[0] == b"cancel":
-                if known := self._known.get(words[2]):
-                    known.is_cancelled = True
+                for known in (*self._waiting, *self._kept.values()):
+                    known.is_cancelled |= known._number == words[2]
             elif words[0] == b"tick":
                 self._ticks += 1
             else:
@@ -400,10 +381,13 @@ class _Session:
             at = end
         self._rest = data[at:]
 
-    def _tag(self, tag: bytes) -> str:
-        if len(self._tags) >= _TAGS_MAX:
-            self._tags.clear()
-        return self._tags.setdefault(tag, tag.decode(errors="replace"))
+    def _new_head(self, kind: bytes, words: bytes) -> _Head:
+        heads = self._heads[kind]
+        if len(heads) >= _HEADS_MAX:
+            heads.clear()
+        attempt, key, tag = words.split(b" ", 2)
+        return heads.setdefault(words, (tag.decode(errors="replace"), int(key), int(attempt),
+                                        kind == b"request"))
 
     def work(self) -> bool:
         """Handles what was read. False: this process must end."""
@@ -446,30 +430,28 @@ class _Session:
             with self.lock:
                 self.write(_frame(b"fail", _reason(error), b"0"))
             raise _Gone from None
-        except Exception:
-            traceback.print_exc()
+        except Exception as error:
+            sys.__excepthook__(type(error), error, error.__traceback__)
         return True
 
     def _one(self) -> bool:
-        message = self._waiting.popleft()
-        sent, verdict = b"", _DONE
+        message = self._waiting.pop(0)
+        answer: _Answer = _DONE_FRAME
         if not message.is_cancelled:
             self.current = message
             try:
-                result = self._handle(message)
-                if result is not None:
-                    sent, verdict = self.answer(message, result)
+                answer = self._answer_in_hand(message, self._handle(message))
             except Exception as error:
-                verdict = self._verdict(error)
+                answer = b"", self._verdict(error)
             self.current = None
         # What is written here waits for nothing: when the next message kills this process, the
         # host must know that this one has ended.
         with self.lock:
-            if verdict is _DONE or not _ends(verdict):
-                self.write(sent + self._end(message, verdict))
-                return True
-            self.write(self._last([message], verdict))
-        return False
+            if message._state != _IN_HAND or not isinstance(answer, bytes):
+                return self._write_answers([message], [answer])
+            message._state = _ENDED
+            self.write(answer)
+        return True
 
     def _many(self) -> bool:
         waiting, batch = self._waiting, self._worker.batch or 1
@@ -478,30 +460,43 @@ class _Session:
             self.fill()
             if not self._tick():
                 return False
-        messages = [waiting.popleft() for _ in range(min(batch, len(waiting)))]
+        messages = waiting[:batch]
+        del waiting[:batch]
         wanted = [message for message in messages if not message.is_cancelled]
-        answers: list[tuple[bytes, _Verdict]] = []
-        verdict = _DONE
-        self.current = wanted[0] if wanted else None
-        try:
-            if wanted:
+        answers: list[_Answer] = []
+        if wanted:
+            self.current = wanted[0]
+            try:
                 answers = self._answers(wanted, self._handle(wanted))
-        except Exception as error:
-            verdict = self._verdict(error)
-        self.current = None
+            except Exception as error:
+                answers = [(b"", self._verdict(error))] * len(wanted)
+            self.current = None
+        if len(wanted) < len(messages):
+            rest = iter(answers)
+            answers = [_DONE_FRAME if message.is_cancelled else next(rest) for message in messages]
         with self.lock:
-            if _ends(verdict):
-                self.write(self._last(messages, verdict))
+            return self._write_answers(messages, answers)
+
+    def _write_answers(self, messages: list[Message], answers: list[_Answer]) -> bool:
+        """Ends the messages. False: this process must end. The caller has the lock."""
+        frames: list[bytes] = []
+        for message, answer in zip(messages, answers):
+            if isinstance(answer, bytes):
+                if message._state == _IN_HAND:
+                    message._state = _ENDED
+                    frames.append(answer)
+                    continue
+                answer = answer[:-len(_DONE_FRAME)], _DONE
+            sent, verdict = answer
+            if verdict[0] in (b"stop", b"fail"):
+                self.write(b"".join(frames) + self._last(messages[len(frames):], verdict))
                 return False
-            rest = iter(answers or [(b"", verdict)] * len(wanted))
-            ends = [self._end(message, _DONE if message.is_cancelled else next(rest)[1])
-                    for message in messages]
-            self.write(b"".join([sent for sent, _ in answers]) + _joined(ends))
+            frames.append(sent + self._end(message, verdict))
+        self.write(_joined(frames))
         return True
 
     def _last(self, messages: list[Message], verdict: _Verdict) -> bytes:
-        """The frames of Stop, after which the messages are done, or of Fail. The caller has the
-        lock."""
+        """The frames of Stop, after which all are done, or of Fail. The caller has the lock."""
         if verdict[0] == b"fail":
             return self._end(messages[0], verdict)
         for message in messages:
@@ -509,17 +504,22 @@ class _Session:
                 message._state = _IN_HAND
         return _joined([self._end(message, _DONE) for message in messages]) + b"stop 0\n"
 
-    def _answers(self, messages: list[Message], results: Any) -> list[tuple[bytes, _Verdict]]:
-        """What the results of a batch send, and their verdicts."""
+    def _answers(self, messages: list[Message], results: Any) -> list[_Answer]:
+        """The answers that the results of a batch give."""
         if results is None:
-            return [(b"", _DONE)] * len(messages)
+            return [_DONE_FRAME] * len(messages)
         if not isinstance(results, (list, tuple)):
             raise TypeError(f"a list of results, not {type(results).__name__}")
         if len(results) != len(messages):
             raise ValueError(f"{len(results)} results for {len(messages)} messages")
-        return [self._answer_of_batch(*pair) for pair in zip(messages, results)]
+        return [self._answer_in_hand(*pair) for pair in zip(messages, results)]
 
-    def _answer_of_batch(self, message: Message, result: Result) -> tuple[bytes, _Verdict]:
+    def _answer_in_hand(self, message: Message, result: Result) -> _Answer:
+        if isinstance(result, bytes) and self.label is None and not message.is_request:
+            # An output without a number belongs to the message in hand.
+            return b"out %d\n%bdone 0\n" % (len(result), result)
+        if result is None:
+            return _DONE_FRAME
         try:
             return self.answer(message, result)
         except (TypeError, ValueError) as error:
@@ -537,7 +537,7 @@ class _Session:
 
     def output(self, number: bytes, data: Data, key: int, name: str) -> bytes:
         """The frame of an output, behind those of its name and its label."""
-        key = operator.index(key)
+        key = range(key).stop  # an int, or TypeError
         if not 0 <= key < 2**64:
             raise ValueError(f"a key is from 0 to 2**64 - 1, not {key}")
         if name not in OUTPUTS:
@@ -559,7 +559,7 @@ class _Session:
             self.current = None  # the last outputs belong to no message
             self._call(self._worker.close)
             return b"stop", b""
-        traceback.print_exception(type(error), error, error.__traceback__)
+        sys.__excepthook__(type(error), error, error.__traceback__)
         return b"reject", _reason(f"{type(error).__name__}: {error}")
 
     def _end(self, message: Message, verdict: _Verdict) -> bytes:
@@ -567,12 +567,12 @@ class _Session:
         state = message._state
         if state == _TO_KEEP and verdict is _DONE:
             message._state = _KEPT
+            self._kept[message._number] = message
             return b"keep 0 %b\n" % message._number
         message._state = _ENDED
-        self._known.pop(message._number, None)
         if state == _ENDED:
             verdict = self._early.pop(message._number)
-        return b"done 0\n" if verdict is _DONE else _frame(*verdict)
+        return _DONE_FRAME if verdict is _DONE else _frame(*verdict)
 
     def settle(self, message: Message, sent: bytes, verdict: _Verdict) -> None:
         """The verdict of what is kept. The caller has the lock."""
@@ -584,17 +584,17 @@ class _Session:
             self._early[number] = verdict
             self.write(sent)
             return
-        self._known.pop(number, None)
+        del self._kept[number]
         word, reason, *words = verdict
         self.write(sent + _frame(b"settle", reason, number, word, *words))
 
     def write(self, data: bytes) -> None:
         """The caller has the lock, or is the only thread."""
         try:
-            while data and self._is_open:
+            while data and self.is_open:
                 data = data[self._write(data):]
         except BrokenPipeError:
-            self._is_open = False
-        if not self._is_open:
+            self.is_open = False
+        if not self.is_open:
             # SystemExit ends another thread without a word.
-            raise _Gone if threading.current_thread() is self.thread else SystemExit
+            raise _Gone if _thread.get_ident() == self.thread else SystemExit

@@ -151,8 +151,8 @@ class Host:
         given.verdict, given.reason = verdict, reason.decode()
         given.delay = int(delay_ms) / 1000 if delay_ms else None
 
-    def _take_out(self, data: bytes, key: str, number: str) -> None:
-        of = self._given.get(int(number))
+    def _take_out(self, data: bytes, key: str = "0", number: Optional[str] = None) -> None:
+        of = self._given.get(self._in_hand[0] if number is None else int(number))
         self.emitted.append(Output(data, int(key), self._label, of, self._to))
         self._label, self._to = None, "out"
         if of:

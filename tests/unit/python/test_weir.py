@@ -26,10 +26,10 @@ class Worker(unittest.TestCase):
     def test_result_goes_to_the_output_or_is_the_reply(self):
         def upper(got):
             return got.data.upper()
-        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5 0 1\nAB\n\0Cdone 0\n")
+        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5\nAB\n\0Cdone 0\n")
         self.assertEqual(play(upper, request(b"ab")), b"reply 2 1\nABdone 0\n")
         self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
-        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0 0 1\ndone 0\n")
+        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0\ndone 0\n")
 
     def test_result_that_is_no_bytes_is_named(self):
         for result, name in (({}, b"dict"), (5, b"int")):
@@ -140,8 +140,8 @@ class Worker(unittest.TestCase):
                       data[:65536 - 2 * head]):
             self.assertEqual(
                 play(lambda got: got.data, message(first), message(data, 2)),
-                b"out %d 0 1\n" % len(first) + first + b"done 0\n" +
-                b"out %d 0 2\n" % len(data) + data + b"done 0\n")
+                b"out %d\n" % len(first) + first + b"done 0\n" +
+                b"out %d\n" % len(data) + data + b"done 0\n")
 
     def test_verdict_does_not_wait_for_the_next_message(self):
         """Both come in one read. When the second one kills the process, the host knows that."""
@@ -175,7 +175,7 @@ class Worker(unittest.TestCase):
 
     def test_many_messages_in_one_read(self):
         got = play(lambda got: got.data, *(message(b"%d" % n, n) for n in range(10, 60)), CLOSE)
-        self.assertEqual(got, b"".join(b"out 2 0 %d\n%ddone 0\n" % (n, n) for n in range(10, 60)))
+        self.assertEqual(got, b"".join(b"out 2\n%ddone 0\n" % n for n in range(10, 60)))
 
 
 if __name__ == "__main__":

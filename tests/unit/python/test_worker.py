@@ -40,16 +40,16 @@ def quiet():
 
 
 class Batch(unittest.TestCase):
-    def test_results_are_sent_and_one_verdict_is_for_all(self):
+    def test_each_result_is_sent_with_its_verdict(self):
         def upper(messages):
             return [got.data.upper() for got in messages]
         self.assertEqual(play_batch(upper, *three()),
-                         b"out 1 0 1\nAout 1 0 2\nBout 1 0 3\nCbatch 0 3\n")
+                         b"out 1\nAdone 0\nout 1\nBdone 0\nout 1\nCdone 0\n")
         self.assertEqual(play_batch(upper, *three(request)),
-                         b"reply 1 1\nAreply 1 2\nBreply 1 3\nCbatch 0 3\n")
+                         b"reply 1 1\nAdone 0\nreply 1 2\nBdone 0\nreply 1 3\nCdone 0\n")
         self.assertEqual(play_batch(lambda _: None, *three()), b"batch 0 3\n")
         self.assertEqual(play_batch(lambda _: (None, "x", None), *three()),
-                         b"out 1 0 2\nxbatch 0 3\n")
+                         b"done 0\nout 1 0 2\nxdone 0\ndone 0\n")
 
     def test_batch_of_one_is_done(self):
         self.assertEqual(play_batch(lambda _: ["x"], message(b"")), b"out 1 0 1\nxdone 0\n")
@@ -106,7 +106,7 @@ class Batch(unittest.TestCase):
             host.read_frame()
             for number in (1, 2, 3):
                 host.write(message(b"", number))
-            self.assertEqual([host.read_frame()[-1] for _ in range(3)], 3 * [b"3"])
+            self.assertEqual([host.read_frame()[-1] for _ in range(6)], 3 * [b"3", b""])
         with FakeHost(batch(lambda messages: None, wait="5ms")) as host:
             host.read_frame()
             host.write(message(b""))
@@ -134,7 +134,7 @@ class Batch(unittest.TestCase):
         def upper(messages):
             return [got.data.upper() for got in messages]
         self.assertEqual(play_batch(upper, *three(), cancel(2)),
-                         b"out 1 0 1\nAout 1 0 3\nCbatch 0 3\n")
+                         b"out 1\nAdone 0\ndone 0\nout 1\nCdone 0\n")
         self.assertEqual(play_batch(raising(weir.Reject("x")), *three(), cancel(1)),
                          b"done 0\nreject 1\nxreject 1\nx")
         self.assertEqual(play_batch(upper, *three(), cancel(1), cancel(2), cancel(3)),
