@@ -105,10 +105,10 @@ struct actor {
 
     /* owner */
     struct ledger ledger;
-    uint32_t retry_after_ms;    /* set during handle */
-    uint32_t incarnation;       /* grows with each open */
-    struct message_queue front; /* redelivered messages, before the normal lane */
-    struct message_list kept;
+    uint32_t retry_after_ms;      /* set during handle */
+    uint32_t incarnation;         /* grows with each open */
+    struct message_queue front;   /* redelivered messages, before the normal lane */
+    struct message_list kept;     /* read its count alone, and see kept.h */
     struct message_queue control; /* replies, exits, downs */
     struct message_queue urgent;
     struct message_queue high;

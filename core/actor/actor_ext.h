@@ -62,6 +62,7 @@ struct deadlines {
     uint32_t capacity;
 };
 
+struct message_index;
 struct port;
 
 struct actor_ext {
@@ -82,11 +83,12 @@ struct actor_ext {
 
     struct deadlines deadlines; /* of requests and alarms */
 
-    struct message_list retries; /* waiting for redelivery, at their again_ns */
-    bool is_postponed;           /* one of them lacks a resource: no new message meanwhile */
-    struct message *row;         /* the last that was put back, see front.h; NULL: none */
-    struct message_list stash;   /* stashed by the worker: stash.h */
-    struct message_list events;  /* of a leased worker, until the end of the lease: lease.h */
+    struct message_list retries;      /* waiting for redelivery, at their again_ns */
+    bool is_postponed;                /* one of them lacks a resource: no new message meanwhile */
+    struct message *row;              /* the last that was put back, see front.h; NULL: none */
+    struct message_index *kept_index; /* of the kept messages: kept.h; NULL: none */
+    struct message_list stash;        /* stashed by the worker: stash.h */
+    struct message_list events;       /* of a leased worker, until the end of the lease: lease.h */
 
     struct table monitors; /* the monitors that this actor holds */
     uint64_t next_monitor;

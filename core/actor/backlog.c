@@ -6,6 +6,7 @@
 #include "actor/actor_ext.h"
 #include "actor/front.h"
 #include "actor/group.h"
+#include "actor/kept.h"
 #include "actor/misuse.h"
 #include "actor/place.h"
 #include "actor/retry.h"
@@ -328,7 +329,7 @@ void backlog_discard_kept(struct actor *actor, bool are_forgotten)
 
     if (are_forgotten && actor->kept.count > 0)
         misuse_report(actor, MISUSE_FORGOTTEN, actor->kept.count);
-    while ((message = message_list_take(&actor->kept))) {
+    while ((message = kept_take(actor))) {
         message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
         if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
             settle_outside_ledger(actor, message, WEIR_EREMOVED, DEAD_KEPT);

@@ -9,6 +9,7 @@
 #include "actor/children.h"
 #include "actor/deadlines.h"
 #include "actor/incarnation.h"
+#include "actor/kept.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
@@ -215,8 +216,9 @@ static void free_outbox(struct outbox *outbox, struct executor *executor)
 
 void end_abandoned(struct actor *actor, struct executor *executor)
 {
+    struct message_list kept = kept_take_all(actor);
     struct message_queue *queues[] = { &actor->control, &actor->urgent, &actor->high, &actor->front,
-                                       &actor->kept.queue };
+                                       &kept.queue };
     struct message *message;
     uint32_t signals;
 

@@ -3,6 +3,7 @@
 
 #include "actor/callback.h"
 #include "actor/giving.h"
+#include "actor/kept.h"
 #include "actor/origin.h"
 #include "actor/own.h"
 #include "actor/put_back.h"
@@ -78,10 +79,9 @@ int host_set_origin(struct weir_self *self, struct weir_message *message, uint64
 }
 
 /* The current message or a kept one. Compares addresses first: it may be settled and freed. */
-static bool is_in_hand(const struct actor *actor, const struct message *message)
+static bool is_in_hand(struct actor *actor, const struct message *message)
 {
-    return message == actor->current ||
-           message_list_find(&actor->kept, (uint64_t)(uintptr_t)message);
+    return message == actor->current || kept_find(actor, (uint64_t)(uintptr_t)message);
 }
 
 /* True when the plugin owns the message and the message has no origin; else misuse is reported. */

@@ -13,6 +13,7 @@
 #include "actor/descriptor_share.h"
 #include "actor/events.h"
 #include "actor/front.h"
+#include "actor/kept.h"
 #include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
@@ -185,12 +186,11 @@ static void give_again(struct actor *actor, struct message *message, enum dead_r
  * in which they were begun. `kept`: the reason if a kept or stashed message is dead. */
 static void settle_in_hand(struct actor *actor, enum dead_reason kept)
 {
-    struct message_list had = actor->kept;
+    struct message_list had = kept_take_all(actor);
     struct message_queue again = { 0 };
     struct message *message;
 
     actor->flags &= (uint8_t)~ACTOR_FAILS;
-    actor->kept = (struct message_list){ 0 };
     stash_empty(actor, &had);
     if (actor->current)
         message_list_append(&had, actor->current);

@@ -8,6 +8,7 @@
 #include "actor/children.h"
 #include "actor/demand.h"
 #include "actor/inspection.h"
+#include "actor/kept.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/place.h"
@@ -95,7 +96,7 @@ static void add_mailbox(struct inspection *out, struct actor *actor)
 static void add_waiting(struct inspection *out, const struct actor *actor)
 {
     const struct place *place = actor->place;
-    const struct message *kept = message_queue_first(&actor->kept.queue);
+    const struct message *kept = kept_first(actor);
 
     inspection_number(out, "high", message_queue_count(&actor->high));
     inspection_number(out, "urgent", message_queue_count(&actor->urgent));

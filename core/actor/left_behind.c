@@ -9,6 +9,7 @@
 #include "actor/end.h"
 #include "actor/events.h"
 #include "actor/front.h"
+#include "actor/kept.h"
 #include "actor/lease.h"
 #include "actor/leases.h"
 #include "actor/lifecycle.h"
@@ -58,14 +59,11 @@ static void forget(struct executor *by, struct message_list *copies)
 
 int left_behind_copy(const struct actor *actor, struct executor *by, struct message_list *out)
 {
-    const struct message *kept = message_queue_first(&actor->kept.queue);
+    const struct message *kept = kept_first(actor);
     bool is_done = true;
 
-    for (uint32_t i = 0; is_done && i < actor->kept.count; i++) {
+    for (; is_done && kept; kept = kept_next(actor, kept))
         is_done = copy(by, kept, out);
-        /* Relaxed: the list of the thread that is held. */
-        kept = atomic_load_explicit(&kept->next, memory_order_relaxed);
-    }
     /* What is no message, such as the notice of a link, ends with the callback. */
     if (is_done && actor->current && actor->current->public.kind <= WEIR_EVENT)
         is_done = copy(by, actor->current, out);
@@ -201,7 +199,7 @@ void left_behind_end(struct actor *actor)
 {
     struct message *message;
 
-    while ((message = message_list_take(&actor->kept)))
+    while ((message = kept_take(actor)))
         let_go(actor, message);
     if (actor->current)
         let_go(actor, actor->current);

@@ -10,6 +10,7 @@
 #include "actor/children.h"
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/kept.h"
 #include "actor/origin.h"
 #include "actor/port_leases.h"
 #include "actor/port_tasks.h"
@@ -255,16 +256,10 @@ static int settle(struct weir_port *public, const struct weir_message *kept, int
 
 /* --- in the actor's turn -------------------------------------------------------------------- */
 
-/* Compares addresses only, since the message may be gone. */
-static struct message *find_kept(struct actor *actor, uint64_t address)
-{
-    return message_list_find(&actor->kept, address);
-}
-
 /* Takes the reply. */
 static void carry_out_reply(struct actor *actor, struct message *message)
 {
-    struct message *kept = find_kept(actor, message->reference);
+    struct message *kept = kept_find(actor, message->reference);
 
     message->public.kind = WEIR_MESSAGE;
     if (!kept || request_reply(actor, kept, message) != 0)
@@ -273,7 +268,7 @@ static void carry_out_reply(struct actor *actor, struct message *message)
 
 static void carry_out_settle(struct actor *actor, const struct settle_order *order)
 {
-    struct message *kept = find_kept(actor, (uint64_t)(uintptr_t)order->kept);
+    struct message *kept = kept_find(actor, (uint64_t)(uintptr_t)order->kept);
 
     if (!kept)
         return;

@@ -30,7 +30,7 @@ int put_back(struct actor *actor, struct message *message)
     if (is_current)
         actor->current = NULL;
     else
-        (void)message_list_remove(&actor->kept, message);
+        kept_remove(actor, message);
     message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     if (message->public.kind == WEIR_REQUEST)
         request_put_back(actor, message);

@@ -56,7 +56,7 @@ int verdict_settle_kept(struct actor *actor, struct message *message, int verdic
         actor->flags |= ACTOR_FAILS;
         return 0;
     }
-    (void)message_list_remove(&actor->kept, message);
+    kept_remove(actor, message);
     if (verdict == WEIR_DONE && !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         settle_done(actor, message);
     else
@@ -70,7 +70,7 @@ void verdict_kept_done(struct actor *actor)
 
     if (actor->flags & ACTOR_FAILS)
         return; /* they end with the incarnation */
-    while ((message = message_list_take(&actor->kept))) {
+    while ((message = kept_take(actor))) {
         message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
         if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)
             verdict_finish(actor, message, WEIR_DONE);

@@ -103,6 +103,13 @@ static inline struct message *message_queue_first(const struct message_queue *qu
     return queue->last ? atomic_load_explicit(&queue->last->next, memory_order_relaxed) : NULL;
 }
 
+/* The one after a message of a queue; the first after the last. */
+static inline struct message *message_queue_next(const struct message *message)
+{
+    /* Relaxed: see message.c. */
+    return atomic_load_explicit(&message->next, memory_order_relaxed);
+}
+
 /* A queue with a count. */
 struct message_list {
     struct message_queue queue;

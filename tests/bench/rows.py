@@ -123,6 +123,10 @@ ROWS = (
         rare=True),
     Row("guest", "from sending a message from outside to its handling, while 32 actors always have "
         "more to do than their budget, at 1 us a message", senders=32, each=2_000, steps=WORK_US),
+    Row("keptorder", "a worker settles 30,000 messages that it keeps, in the order in which they "
+        "came", each=20, limit=30_000, cpus=(1,)),
+    Row("kept", "the same in any order", each=20, limit=30_000, cpus=(1,),
+        one=Goal(3.0, "keptorder")),
 )
 
 BY_NAME = {row.name: row for row in ROWS}

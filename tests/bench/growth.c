@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What costs more when there is more of it: `kept` and `keptorder`, kept messages that their worker
+ * settles in any order and in the order in which they came.
+ */
+#include <stdlib.h>
+
+#include "bench.h"
+
+/* Of one round; the settings of the worker. */
+struct keeping {
+    uint32_t count; /* kept before the first is settled */
+    bool in_order;
+    uint32_t rounds;
+    uint64_t ns; /* of the settling alone, in every second round */
+};
+
+struct keeper {
+    struct keeping *keeping;
+    struct weir_message **kept;
+    uint32_t count;
+};
+
+static int open_keeper(struct weir_self *self, const void *settings, void *state)
+{
+    struct keeper *keeper = state;
+
+    (void)self;
+    keeper->keeping = *(struct keeping *const *)settings;
+    keeper->kept = calloc(keeper->keeping->count, sizeof(struct weir_message *));
+    return keeper->kept ? 0 : WEIR_ENOMEM;
+}
+
+static void close_keeper(struct weir_self *self, void *state, int reason)
+{
+    (void)self;
+    (void)reason;
+    free(((struct keeper *)state)->kept);
+}
+
+/* The order of each round is another. */
+static void shuffle(struct weir_message **kept, uint32_t count, uint64_t seed)
+{
+    for (uint32_t i = count - 1; i > 0; i--) {
+        uint32_t other = (uint32_t)(row_random(&seed) % (i + 1));
+        struct weir_message *moved = kept[i];
+
+        kept[i] = kept[other];
+        kept[other] = moved;
+    }
+}
+
+/*
+ * The rounds between those that are measured are in any order for both rows: the memory of the
+ * messages is then as scattered as it is for a worker that has run for a while.
+ */
+static void settle_all(struct weir_self *self, struct keeper *keeper)
+{
+    struct keeping *keeping = keeper->keeping;
+    bool is_measured = keeping->rounds++ % 2 == 1;
+    uint64_t start;
+
+    if (!is_measured || !keeping->in_order)
+        shuffle(keeper->kept, keeper->count, 0x9e3779b97f4a7c15ull + keeping->rounds);
+    start = row_now_ns();
+    while (keeper->count > 0)
+        if (weir_settle(self, keeper->kept[keeping->count - keeper->count--], WEIR_DONE) != 0)
+            abort();
+    if (is_measured)
+        keeping->ns += row_now_ns() - start;
+    bench_finish(bench_of(self));
+}
+
+/* The message after the last that is kept settles all of them. */
+static int keep(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    struct keeper *keeper = state;
+
+    if (keeper->count == keeper->keeping->count) {
+        settle_all(self, keeper);
+        return WEIR_DONE;
+    }
+    keeper->kept[keeper->count++] = (struct weir_message *)(uintptr_t)message;
+    return WEIR_KEEP;
+}
+
+static struct bench_result run_keeper(struct bench *bench, bool in_order)
+{
+    struct keeping keeping = { .count = bench->row.limit, .in_order = in_order };
+    struct keeping *settings = &keeping;
+    struct weir_behaviour behaviour = { .name = "keep",
+                                        .open = open_keeper,
+                                        .close = close_keeper,
+                                        .handle = keep,
+                                        .in_hand = keeping.count + 1,
+                                        .state_size = sizeof(struct keeper) };
+    struct spec *spec = spec_create(&behaviour, &settings);
+    struct pool_options options = {
+        .path = "bench", .dispatcher = bench->dispatcher, .spec = spec, .size = 1
+    };
+    struct bench_result result = { .messages = bench->row.each * keeping.count };
+    struct pool *pool = bench_make_pool(bench, &options);
+
+    for (uint64_t round = 0; round < 2 * bench->row.each; round++) {
+        atomic_store(&bench->running, 1);
+        for (uint32_t i = 0; i <= keeping.count; i++)
+            bench_send(bench, pool->pid, i);
+        bench_wait(bench);
+    }
+    result.ok = bench_end_pool(bench, pool, 2 * (result.messages + bench->row.each));
+    result.ns = keeping.ns;
+    spec_unref(spec);
+    return result;
+}
+
+static struct bench_result run_kept(struct bench *bench)
+{
+    return run_keeper(bench, false);
+}
+
+static struct bench_result run_kept_in_order(struct bench *bench)
+{
+    return run_keeper(bench, true);
+}
+
+const struct bench_row bench_growth_rows[] = {
+    { "kept", run_kept },
+    { "keptorder", run_kept_in_order },
+    { 0 },
+};
