@@ -70,6 +70,7 @@ struct command {
     X(send)                                                                                        \
     X(request)                                                                                     \
     X(dead)                                                                                        \
+    X(queue)                                                                                       \
     X(describe)                                                                                    \
     X(schema)                                                                                      \
     X(new)                                                                                         \

@@ -140,12 +140,32 @@ static void offer_path(const struct line *line)
 
 static void offer_files(const struct line *line)
 {
-    fputs(line->has_plugin_flag ? ":files so\n" : ":files yaml yml\n", line->invocation->out);
+    const char *files = line->command == &command_queue ? ":files\n"
+                        : line->has_plugin_flag         ? ":files so\n"
+                                                        : ":files yaml yml\n";
+
+    fputs(files, line->invocation->out);
 }
 
 static void offer_folders(const struct line *line)
 {
     fputs(":folders\n", line->invocation->out);
+}
+
+static void offer_actions(const struct line *line)
+{
+    static const char *const actions[] = { "list",   "dead",  "show",   "replay", "delete",
+                                           "export", "stats", "backup", "check" };
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        offer(line, actions[i], "");
+}
+
+static void offer_states(const struct line *line)
+{
+    offer(line, "ready", "a take may have it at once");
+    offer(line, "later", "waits for a time");
+    offer(line, "dead", "waits for a replay");
 }
 
 static void offer_formats(const struct line *line)
@@ -207,6 +227,7 @@ static const struct {
     { "PLUGIN", offer_plugins }, { "FILE", offer_files },
     { "OLD", offer_files },      { "DIR", offer_folders },
     { "FORMAT", offer_formats }, { "BEHAVIOUR", offer_behaviours },
+    { "ACTION", offer_actions }, { "STATE", offer_states },
 };
 
 /* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */

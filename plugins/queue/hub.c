@@ -162,8 +162,14 @@ static bool step(struct hub *hub)
 {
     bool is_well, has_written, has_more;
 
-    if (hub->is_in_doubt && !recover(hub))
+    if (hub->is_in_doubt && !recover(hub)) {
+        orders_refuse(hub, hub->store.error);
         return false;
+    }
+    if (orders_step(hub) == STORE_IN_DOUBT) {
+        fail(hub, true);
+        return false;
+    }
     has_more = write_group(hub, &is_well, &has_written);
     if (is_well && feed_all(hub) != 0) {
         fail(hub, true);
@@ -236,6 +242,7 @@ static bool wait(struct hub *hub, bool has_more)
 
 static void work(struct hub *hub)
 {
+    struct door *door = door_open(hub->path, orders_serve, hub);
     bool has_more = false;
 
     hub->next_due = store_next_due(&hub->store);
@@ -244,6 +251,11 @@ static void work(struct hub *hub)
         has_more = step(hub);
     while (step(hub))
         ;
+    (void)pthread_mutex_lock(&hub->lock);
+    hub->is_closed = true;
+    (void)pthread_mutex_unlock(&hub->lock);
+    orders_refuse(hub, "the host ends");
+    door_close(door);
     store_close(&hub->store, !hub->is_in_doubt);
 }
 

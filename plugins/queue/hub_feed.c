@@ -6,7 +6,7 @@
 
 /* --- pieces in hand --------------------------------------------------------------------------- */
 
-static struct in_hand *find(struct hub_queue *queue, int64_t id)
+static struct in_hand *find(const struct hub_queue *queue, int64_t id)
 {
     for (uint32_t i = 0; i < queue->in_hand_count; i++)
         if (queue->in_hand[i].id == id)
@@ -17,6 +17,11 @@ static struct in_hand *find(struct hub_queue *queue, int64_t id)
 static bool is_in_hand(void *context, int64_t id)
 {
     return find(context, id) != NULL;
+}
+
+bool feed_has(const struct hub_queue *queue, int64_t id)
+{
+    return find(queue, id) != NULL;
 }
 
 static bool reserve(struct hub_queue *queue, uint32_t more)

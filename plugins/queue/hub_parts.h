@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "door.h"
 #include "hub.h"
 
 #define GROUP_OPERATIONS 1000u
@@ -81,6 +82,9 @@ struct hub {
     struct client *clients;          /* (lock) owned */
     struct hub_queue *queues;        /* (lock) the list; owned */
     struct piece_list settled;       /* (lock) what became of taken pieces */
+    const struct order *order;       /* (lock) of the door; NULL = none */
+    struct order_answer *answer;     /* (lock) for it */
+    bool is_closed;                  /* (lock) no more orders are carried out */
     uint32_t round;                  /* which client goes first */
     char run[2 * 8 + 1];
     uint64_t serial; /* (lock) of the names */
@@ -128,6 +132,15 @@ void group_finish_locked(struct hub *hub, struct group *group, enum store_result
 /* After store_recover: what is in the file is stored. Locked. -1: it cannot be read. */
 int group_resolve_locked(struct hub *hub);
 
+/* --- hub_orders.c ----------------------------------------------------------------------------- */
+
+/* Carries out the order that waits, if there is one. Not locked. Returns what its commit says. */
+enum store_result orders_step(struct hub *hub);
+/* Answers the order that waits, if there is one: nothing was done. Not locked. */
+void orders_refuse(struct hub *hub, const char *error);
+/* For the door: waits for the answer. `context` is the hub. */
+void orders_serve(void *context, const struct order *order, struct order_answer *out);
+
 /* --- hub_feed.c ------------------------------------------------------------------------------- */
 
 /* Gives pieces to the takes that have room. Takes and gives back the lock. Returns 0, or -1 with
@@ -139,5 +152,7 @@ void feed_mark_ending(struct hub_queue *queue, int64_t id);
 void feed_end(struct hub_queue *queue, int64_t id);
 /* Pieces before the cursor may be ready. */
 void feed_rewind(struct hub_queue *queue);
+/* True: a take has the piece, or what became of it is not committed. */
+bool feed_has(const struct hub_queue *queue, int64_t id);
 
 #endif

@@ -53,7 +53,7 @@ static char *with_suffix(const char *path, const char *suffix)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-static int open_folder(const char *path)
+int place_open_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash == path ? strdup("/")
@@ -67,7 +67,7 @@ static int open_folder(const char *path)
 
 static int check_file_system(const char *path, char reason[PLACE_REASON_SIZE])
 {
-    int folder = open_folder(path);
+    int folder = place_open_folder(path);
     struct statfs about = { 0 };
     int error = 0;
 
@@ -86,7 +86,7 @@ static int check_file_system(const char *path, char reason[PLACE_REASON_SIZE])
 
 bool place_sync_folder(const struct place *place)
 {
-    int folder = open_folder(place->path);
+    int folder = place_open_folder(place->path);
     bool is_synced = folder >= 0 && fsync(folder) == 0;
 
     if (folder >= 0)
@@ -212,6 +212,26 @@ void place_close(struct place *place)
     free(place->path);
     free(place->wal);
     *place = (struct place){ .descriptor = -1, .lock = -1 };
+}
+
+int place_check(const char *path, char reason[PLACE_REASON_SIZE])
+{
+    struct place place = { .descriptor = -1, .lock = -1 };
+    struct stat about;
+    int status;
+
+    place.descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (place.descriptor < 0 && errno == ELOOP)
+        return refuse(reason, "it is a symbolic link");
+    if (place.descriptor < 0 || fstat(place.descriptor, &about) < 0)
+        status = refuse(reason, "%s", strerror(errno));
+    else if (!S_ISREG(about.st_mode))
+        status = refuse(reason, "it is no plain file");
+    else
+        status = check_head(&place, reason);
+    if (place.descriptor >= 0)
+        (void)close(place.descriptor);
+    return status;
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */

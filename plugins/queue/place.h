@@ -37,6 +37,11 @@ struct place {
  */
 int place_open(struct place *place, const char *path, char reason[PLACE_REASON_SIZE]);
 void place_close(struct place *place);
+/* Whether a file that is there can be one of queues, without a lock and without SQLite. Drops the
+ * POSIX locks of the process on the file. Returns 0, or -1 with a reason. */
+int place_check(const char *path, char reason[PLACE_REASON_SIZE]);
+/* The folder of the path; -1: errno. */
+int place_open_folder(const char *path);
 
 /* Notes the present WAL. False: there is none. */
 bool place_note_log(struct place *place);

@@ -58,8 +58,8 @@ says out 'SDK 1.1'
 
 # Each exit code in the help of a command is in the manual page.
 manual=$(dirname "$0")/../../../docs/man/weir.1
-for command in run check plan reload status inspect scale restart pause resume dead describe \
-    schema new; do
+for command in run check plan reload status inspect scale restart pause resume dead queue \
+    describe schema new; do
     expect 0 "$command" --help
     sed -n '/^Exit code/,$p' "$work/out" | grep -owE '6[4-9]|7[0-8]' | sort -u >"$work/codes"
     while read -r code; do

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+#define BUSY_MS 5000     /* while the file is recovered or closed by its host */
+#define BATCH_PIECES 500 /* between two writes to the output */
+#define BATCH_BYTES 4194304
+
+#define COLUMNS                                                                                    \
+    "SELECT p.id, ifnull(q.name, ''), p.state, p.attempt, p.made, p.due, p.key, p.name, p.tag,"    \
+    " p.reason, p.detail, ifnull(length(p.payload), 0), CASE WHEN ?4 THEN p.payload END"           \
+    " FROM piece p LEFT JOIN queue q ON q.id=p.queue"
+
+static const char by_number[] = COLUMNS " WHERE p.id=?1";
+static const char by_filter[] = COLUMNS
+    " WHERE p.id>?1 AND (?2<0 OR p.state=?2) AND (?3 IS NULL OR q.name=?3) ORDER BY p.id";
+
+/* What goes to the output. */
+struct view {
+    const struct call *call;
+    sqlite3_stmt *statement;
+    void (*print)(FILE *out, const struct view_piece *piece, bool is_first);
+    FILE *out; /* in memory */
+    bool has_printed;
+    int64_t last;
+};
+
+int view_fail(const struct call *call, sqlite3 *connection)
+{
+    int code = sqlite3_extended_errcode(connection);
+
+    return call_fail(call,
+                     (code & 0xff) == SQLITE_BUSY ? EX_TEMPFAIL
+                     : (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB
+                         ? EX_DATAERR
+                         : EX_IOERR,
+                     "%s (%d)", sqlite3_errmsg(connection), code);
+}
+
+sqlite3 *view_open(const struct call *call, int *out_code)
+{
+    sqlite3 *connection = NULL;
+
+    if (sqlite3_open_v2(call->file, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                        "unix") == SQLITE_OK &&
+        sqlite3_busy_timeout(connection, BUSY_MS) == SQLITE_OK)
+        return connection;
+    *out_code = view_fail(call, connection);
+    (void)sqlite3_close(connection);
+    return NULL;
+}
+
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+
+static void print_row(struct view *view)
+{
+    sqlite3_stmt *row = view->statement;
+    struct view_piece piece = { .number = sqlite3_column_int64(row, 0),
+                                .queue = text_of(row, 1),
+                                .state = sqlite3_column_int(row, 2),
+                                .attempt = sqlite3_column_int64(row, 3),
+                                .made_ms = sqlite3_column_int64(row, 4),
+                                .due_ms = sqlite3_column_int64(row, 5),
+                                .key = (uint64_t)sqlite3_column_int64(row, 6),
+                                .name = text_of(row, 7),
+                                .tag = text_of(row, 8),
+                                .reason = text_of(row, 9),
+                                .detail = text_of(row, 10),
+                                .size = sqlite3_column_int64(row, 11),
+                                .payload = sqlite3_column_blob(row, 12) };
+
+    view->print(view->out, &piece, !view->has_printed);
+    view->has_printed = true;
+    view->last = piece.number;
+}
+
+/* One piece or a batch, from `after`. Returns what SQLite says of the last step. */
+static int print_batch(struct view *view, int64_t after)
+{
+    const struct call *call = view->call;
+    char *text = NULL;
+    size_t size = 0;
+    int code = SQLITE_NOMEM, count = 0;
+
+    view->out = open_memstream(&text, &size);
+    if (!view->out)
+        return code;
+    (void)sqlite3_bind_int64(view->statement, 1, after);
+    if (call->count == 0) {
+        (void)sqlite3_bind_int(view->statement, 2, call->state);
+        (void)sqlite3_bind_text(view->statement, 3, call->queue, -1, SQLITE_STATIC);
+    }
+    while (count++ < BATCH_PIECES && ftell(view->out) < BATCH_BYTES &&
+           (code = sqlite3_step(view->statement)) == SQLITE_ROW)
+        print_row(view);
+    (void)sqlite3_reset(view->statement);
+    if (fclose(view->out) == 0)
+        (void)fwrite(text, 1, size, stdout);
+    free(text);
+    return code;
+}
+
+static int print_numbers(struct view *view, sqlite3 *connection)
+{
+    static int64_t ids[ORDER_IDS_MAX];
+    int result = call_numbers(view->call, ids);
+
+    for (int i = 0; i < view->call->count && (result == 0 || result == EX_DATAERR); i++) {
+        int code;
+
+        view->last = 0;
+        code = print_batch(view, ids[i]);
+        if (code != SQLITE_ROW && code != SQLITE_DONE)
+            return view_fail(view->call, connection);
+        if (view->last == 0)
+            result = call_fail(view->call, EX_DATAERR, "there is no piece %" PRId64, ids[i]);
+    }
+    return result;
+}
+
+static int print_all(struct view *view, sqlite3 *connection)
+{
+    int code = SQLITE_ROW;
+
+    while (code == SQLITE_ROW && !ferror(stdout))
+        code = print_batch(view, view->last);
+    return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : view_fail(view->call, connection);
+}
+
+/* A file that was killed while it was made has no tables: it has no pieces. */
+static bool is_empty(sqlite3 *connection)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is = sqlite3_prepare_v2(connection, "SELECT 1 FROM sqlite_schema", -1, &statement, NULL) ==
+                  SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_DONE;
+
+    (void)sqlite3_finalize(statement);
+    return is;
+}
+
+int view_each(const struct call *call, bool has_payload,
+              void (*print)(FILE *out, const struct view_piece *piece, bool is_first))
+{
+    struct view view = { .call = call, .print = print };
+    int code = 0;
+    sqlite3 *connection = view_open(call, &code);
+
+    if (!connection)
+        return code;
+    if (call->count == 0 && is_empty(connection)) {
+        (void)sqlite3_close(connection);
+        return 0;
+    }
+    if (sqlite3_prepare_v2(connection, call->count > 0 ? by_number : by_filter, -1, &view.statement,
+                           NULL) != SQLITE_OK) {
+        code = view_fail(call, connection);
+    } else {
+        (void)sqlite3_bind_int(view.statement, 4, has_payload);
+        code = call->count > 0 ? print_numbers(&view, connection) : print_all(&view, connection);
+    }
+    (void)sqlite3_finalize(view.statement);
+    (void)sqlite3_close(connection);
+    return code;
+}

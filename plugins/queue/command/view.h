@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view.h - looks into a file of queues, also while a host has it: a connection that only reads.
+ *
+ * A reader hinders no commit, but while it reads no page of the WAL is used again. So what is
+ * printed goes through memory: no statement is open while somebody reads the output slowly.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include "call.h"
+
+/* One piece as the file has it. Texts are borrowed until the next row; NULL = none. */
+struct view_piece {
+    int64_t number;
+    const char *queue;
+    int state;                        /* 0 ready, 1 later, 2 dead */
+    int64_t attempt, made_ms, due_ms; /* due_ms 0 = none */
+    uint64_t key;                     /* 0 = none */
+    const char *name, *tag, *reason, *detail;
+    int64_t size;
+    const void *payload; /* NULL unless it was asked for, or empty */
+};
+
+/* Opens the file of the call. NULL: printed why; `out_code`. */
+sqlite3 *view_open(const struct call *call, int *out_code);
+/* Prints what SQLite says, and returns the exit code. */
+int view_fail(const struct call *call, sqlite3 *connection);
+
+/*
+ * Calls `print` for each piece that the call asks for, by its numbers or by state and queue, in the
+ * order of the numbers. Returns an exit code: EX_DATAERR when a number is no piece.
+ */
+int view_each(const struct call *call, bool has_payload,
+              void (*print)(FILE *out, const struct view_piece *piece, bool is_first));
+
+#endif
