@@ -12,6 +12,7 @@
 #include "config/named_pools.h"
 #include "config/outputs.h"
 #include "config/pools.h"
+#include "config/quarantine.h"
 #include "config/reached.h"
 #include "config/resolve.h"
 #include "config/state_files.h"
@@ -402,6 +403,8 @@ static int check_all(struct checking *checking)
         status = feeds_check(checking);
     if (status == WEIR_OK)
         status = named_pools_check(checking);
+    if (status == WEIR_OK)
+        quarantine_check(checking);
     if (status == WEIR_OK)
         status = state_files_check(checking);
     if (status == WEIR_OK)

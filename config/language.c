@@ -128,6 +128,10 @@ const struct language_row language_host[] = {
           .max = INT64_MAX, .help = "most bytes of payload in the host; 0 = unlimited"),
     SECTION(0, struct settings_host, dead_letters, "dead_letters", dead_letters,
             .help = "number and place of the dead letters that are kept"),
+    VALUE(struct settings_host, crash_file, "crash_file", const char *, WEIR_STRING,
+          .help = "file to which a crash of the host appends the message that it had in hand, for "
+                  "`quarantine` of pools; a start names each message with five crashes. A reload "
+                  "puts another file in force at the next start; default: none"),
     VALUE(struct settings_host, watch, "watch", bool, WEIR_BOOL, .fallback = "false",
           .help = "reload when the file changes, or a file that it includes or takes a value from"),
     VALUE(
@@ -347,6 +351,10 @@ const struct language_row language_pool[] = {
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, redeliver, "redeliver", uint32_t, WEIR_U32,
            .fallback = "0", .max = 16,
            .help = "how often a message is delivered again after its worker failed"),
+    SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, quarantine, "quarantine", uint32_t, WEIR_U32,
+           .fallback = "0", .max = SETTINGS_QUARANTINE_MAX,
+           .help = "a message that has crashed the host so often is a dead letter at the next "
+                   "start; needs `host.crash_file` and `host.dead_letters.file`; 0 = never"),
     SCOPED(LANGUAGE_OF_WORKERS, struct settings_pool, core.open_timeout_ms, "open_timeout",
            uint64_t, WEIR_DURATION, .fallback = "10s", .min = 1, .max = HOUR_MS,
            .help = "how long a worker may take to open"),

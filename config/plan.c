@@ -22,6 +22,8 @@ static enum plan_kind kind_of_host(const char *field)
         return PLAN_HOST_CONTROL;
     if (is_in(field, "dead_letters."))
         return PLAN_HOST_DEAD_LETTERS;
+    if (strcmp(field, "crash_file") == 0)
+        return PLAN_HOST_CRASH_FILE;
     if (is_in(field, "log."))
         return PLAN_HOST_LOG;
     if (strcmp(field, "memory") == 0 || strcmp(field, "turn_warning") == 0)

@@ -36,6 +36,7 @@ enum plan_effect {
     X(HOST, HOST, 0, "host", "a key of `host` changed")                                            \
     X(HOST_CONTROL, HOST, PLAN_LISTENS, "host", "another socket listens before the commit")        \
     X(HOST_DEAD_LETTERS, HOST, PLAN_KEEPS_DEAD, "host", "the file opens before the commit")        \
+    X(HOST_CRASH_FILE, HOST, 0, "host", "from the next start on")                                  \
     X(HOST_LOG, HOST, PLAN_LOGS, "host", "at once")                                                \
     X(HOST_BOUND, HOST, PLAN_BOUNDS, "host", "at once")                                            \
     X(DISPATCHER_ADDED, DISPATCHER, PLAN_ADDS, "dispatcher added", "its threads start")            \
@@ -65,7 +66,7 @@ enum plan_effect {
     X(POOL_MANAGER, POOL, PLAN_MANAGES, "pool manager", "a new one takes over after the commit")   \
     X(POOL_LOG, POOL, PLAN_LOGS, "pool", "at once")                                                \
     X(POOL_OTHER, POOL, PLAN_RESPECS, "pool",                                                      \
-      "retry, redeliver, open_timeout, subscribe and the like: at once")
+      "retry, redeliver, quarantine, open_timeout, subscribe and the like: at once")
 
 enum plan_kind {
 #define PLAN_STEP_ENUM(name, part, effects, word, how) PLAN_##name,

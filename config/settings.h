@@ -27,8 +27,9 @@
 #define SETTINGS_POOLS_MAX 10000u
 #define SETTINGS_POOL_DEPTH_MAX 8u    /* levels of nesting */
 #define SETTINGS_POOL_SIZE_MAX 65536u /* workers of one pool */
-#define SETTINGS_NAME_MAX 63u         /* bytes of a name */
-#define SETTINGS_PATH_MAX 100u        /* bytes of a pool's path, which is part of every log line */
+#define SETTINGS_QUARANTINE_MAX 100u
+#define SETTINGS_NAME_MAX 63u  /* bytes of a name */
+#define SETTINGS_PATH_MAX 100u /* bytes of a pool's path, which is part of every log line */
 
 /* The levels of weir_log_level, and one more for a pool without a level of its own. */
 #define SETTINGS_LEVEL_HOST 4u
@@ -52,6 +53,7 @@ struct settings_host {
     uint64_t shutdown_timeout_ms;
     uint64_t memory; /* bytes of payload; 0 = no cap */
     struct settings_dead_letters dead_letters;
+    const char *crash_file; /* NULL: none */
     bool watch;
     uint64_t turn_warning_ms;
     struct settings_log log;
@@ -119,7 +121,8 @@ struct settings_pool {
     uint32_t size_now;    /* written by the host before a plan is made; SETTINGS_NONE = unknown */
     bool scale_suspended; /* likewise: the pool has a law, and its size was set by hand */
     uint32_t redeliver;
-    uint32_t isolation; /* enum settings_isolation */
+    uint32_t quarantine; /* crashes after which a message is not handled; 0 = any number */
+    uint32_t isolation;  /* enum settings_isolation */
     struct settings_process process;
     uint32_t min_ready;              /* as many as the workers, or more: all */
     uint32_t output_count;           /* rows of the behaviour's table, in its order */

@@ -129,6 +129,9 @@ static int add_all(struct state_files *files)
         status = add_state(files, host->dead_letters.file,
                            written_mark(&host->written, "dead_letters.file"),
                            "host.dead_letters.file");
+    if (host->crash_file && status == WEIR_OK)
+        status = add_state(files, host->crash_file, written_mark(&host->written, "crash_file"),
+                           "host.crash_file");
     for (uint32_t i = 0; i < settings->source_count && status == WEIR_OK; i++)
         status = add_use(files, &settings->sources[i].use, "sources.", settings->sources[i].name);
     for (uint32_t i = 0; i < settings->pool_count && status == WEIR_OK; i++) {

@@ -21,7 +21,8 @@ int spec_make(struct runtime *runtime, const struct spec_options *options, struc
         spec->restart = *options->restart;
     if (options->retry)
         spec->retry = *options->retry;
-    if (options->plugin && spec_make_label(spec, &runtime->tags) != 0) {
+    if ((options->plugin && spec_make_label(spec, &runtime->tags) != 0) ||
+        spec_set_poison(spec, options->poison, options->poison_count) != 0) {
         spec_unref(spec);
         return WEIR_ENOMEM;
     }

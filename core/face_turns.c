@@ -210,6 +210,7 @@ void callback_watch_begin(struct callback_watch *watch, struct executor *executo
     watch->note = vault_map(sizeof *watch->note);
     if (watch->note)
         executor->note = watch->note;
+    executor->identifies = runtime->options.keeps_identities;
     /* With the first name there is a first chunk. */
     (void)tag_table_label(&runtime->tags, "weir");
     watch->names = atomic_load_explicit(&runtime->tags.vault.first, memory_order_acquire);
@@ -257,6 +258,7 @@ bool callback_watch_read(const struct callback_watch *watch, struct callback_not
         .code = vault_text(watch->names, note->label),
         .tag = name_of(watch, note->tag),
         .worker = note->worker,
+        .identity = note->inside ? note->identity : 0,
         .inside = note->inside,
     };
     if (note->inside)

@@ -85,6 +85,7 @@ const struct weir_host host_table = {
     .child_process = host_child_process,
     .put_back = host_put_back,
     .message_fits = host_message_fits,
+    .set_identity = host_set_identity,
     .task = host_task,
     .take = host_take,
     .lease_send = host_lease_send,

@@ -42,6 +42,8 @@ static inline void callback_note(struct actor *actor, const struct weir_tag *tag
     if (executor->noted != actor->spec)
         callback_note_actor(actor);
     executor->note->tag = tag;
+    if (__builtin_expect(executor->identifies, false))
+        executor->note->identity = actor->current ? message_identity(actor->current) : 0;
     executor->note->inside = true;
 }
 

@@ -51,14 +51,26 @@ struct weir_message *host_message_new(struct weir_self *self, const struct weir_
 struct weir_message *host_message_labelled(struct weir_self *self, const struct weir_tag *tag,
                                            size_t size, const char *label)
 {
+    const bool identifies = actor_of_self(self)->runtime->options.keeps_identities;
     const size_t room = message_label_room(label);
-    struct weir_message *message = size <= SIZE_MAX - room
-                                       ? host_message_new(self, tag, size + room)
+    const size_t more = room + (identifies ? MESSAGE_IDENTITY_ROOM : 0);
+    struct weir_message *message = size <= SIZE_MAX - more
+                                       ? host_message_new(self, tag, size + more)
                                        : NULL;
 
     if (message)
         message_set_label(message_of(message), size, label, room);
     return message;
+}
+
+int host_set_identity(struct weir_self *self, struct weir_message *message, const void *bytes,
+                      size_t size)
+{
+    if (!(message->reserved & MESSAGE_LABELLED) || size == 0)
+        return WEIR_EINVALID;
+    if (!actor_of_self(self)->runtime->options.keeps_identities)
+        return 0;
+    return message_set_identity(message_of(message), weir_key(bytes, size)) ? 0 : WEIR_EINVALID;
 }
 
 int host_message_fits(struct weir_self *self, size_t size)

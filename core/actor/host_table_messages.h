@@ -12,6 +12,8 @@ struct weir_message *host_message_new(struct weir_self *self, const struct weir_
                                       size_t size);
 struct weir_message *host_message_labelled(struct weir_self *self, const struct weir_tag *tag,
                                            size_t size, const char *label);
+int host_set_identity(struct weir_self *self, struct weir_message *message, const void *bytes,
+                      size_t size);
 int host_message_fits(struct weir_self *self, size_t size);
 int host_set_origin(struct weir_self *self, struct weir_message *message, uint64_t token);
 int host_join(struct weir_self *self, struct weir_message *message, struct weir_message *with);

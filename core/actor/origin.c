@@ -34,8 +34,10 @@ int origin_set(struct actor *actor, struct message *message, uint64_t token)
 
 int origin_join(struct message *message, struct message *with)
 {
-    int status = with->public.reserved & MESSAGE_JOINED ? 0 : join_begin(with, message_label(with));
+    int status = 0;
 
+    if (!(with->public.reserved & MESSAGE_JOINED))
+        status = join_begin(with, message_label(with), message_identity(with));
     if (status == 0)
         join_add(message, with);
     return status;

@@ -37,6 +37,26 @@ int spec_make_label(struct spec *spec, struct tag_table *names)
     return spec->label ? 0 : WEIR_ENOMEM;
 }
 
+int spec_set_poison(struct spec *spec, const struct poison *poison, uint32_t count)
+{
+    if (count == 0)
+        return 0;
+    spec->poison = calloc(count, sizeof *poison);
+    if (!spec->poison)
+        return WEIR_ENOMEM;
+    memcpy(spec->poison, poison, count * sizeof *poison);
+    spec->poison_count = count;
+    return 0;
+}
+
+uint32_t spec_crashes_of(const struct spec *spec, uint64_t identity)
+{
+    for (uint32_t i = 0; identity != 0 && i < spec->poison_count; i++)
+        if (spec->poison[i].identity == identity)
+            return spec->poison[i].crashes;
+    return 0;
+}
+
 struct spec *spec_ref(struct spec *spec)
 {
     /* Relaxed: the caller has a reference already. */
@@ -97,5 +117,6 @@ void spec_unref(struct spec *spec)
         return;
     if (spec->release)
         spec->release(spec->owner);
+    free(spec->poison);
     free(spec);
 }

@@ -26,6 +26,8 @@ struct spec {
     uint32_t redeliver_max;
     uint32_t outbox_max;
     struct restart restart;
+    struct poison *poison; /* const, owned; NULL = none */
+    uint32_t poison_count;
     void (*release)(void *owner); /* after the last reference; may be NULL */
     void *owner;
     /* On its own line: actors that begin or end write it; the fields above are read for each
@@ -48,6 +50,13 @@ struct tag_table;
 
 /* Makes the label from the fields above. Call it before the spec is used. WEIR_ENOMEM. */
 int spec_make_label(struct spec *spec, struct tag_table *names);
+
+/* Copies messages that it must not handle. Call it before the spec is used. WEIR_ENOMEM. */
+int spec_set_poison(struct spec *spec, const struct poison *poison, uint32_t count);
+
+/* How often a message with this identity has crashed the program, if it must not be handled;
+ * else 0. */
+uint32_t spec_crashes_of(const struct spec *spec, uint64_t identity);
 
 struct spec *spec_ref(struct spec *spec);
 

@@ -400,7 +400,7 @@ static bool is_undisturbed(const struct actor *actor)
     return actor->kind == ACTOR_WORKER && actor_state(actor) == ACTOR_OPEN && !actor->leaving &&
            message_queue_is_empty(&actor->control) && message_queue_is_empty(&actor->urgent) &&
            message_queue_is_empty(&actor->high) && front_is_empty(actor) &&
-           actor->kept.count == 0 && actor->spec->behaviour->handle &&
+           actor->kept.count == 0 && actor->spec->behaviour->handle && !actor->spec->poison &&
            !actor->spec->behaviour->flush && !(actor->spec->behaviour->flags & WEIR_BLOCKING) &&
            (!actor->place || is_place_undisturbed(actor));
 }

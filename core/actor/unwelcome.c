@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/unwelcome.h"
 
+#include <stdio.h>
+
 #include "actor/actor_ext.h"
 #include "actor/lease.h"
 #include "actor/settle.h"
 
+static enum dead_reason reason_of(int status)
+{
+    switch (status) {
+    case WEIR_ETIMEOUT:
+        return DEAD_EXPIRED;
+    case WEIR_EREJECTED:
+        return DEAD_POISON;
+    default:
+        return DEAD_CANCELLED;
+    }
+}
+
+static void say_crashes(struct actor *actor, const struct message *message)
+{
+    char detail[ACTOR_DETAIL_SIZE];
+
+    (void)snprintf(detail, sizeof detail, "crashes of the host: %u",
+                   spec_crashes_of(actor->spec, message_identity(message)));
+    actor_ext_set_detail(actor, detail);
+}
+
 void unwelcome_drop(struct actor *actor, struct message *message, int status)
 {
-    enum dead_reason reason = status == WEIR_ETIMEOUT ? DEAD_EXPIRED : DEAD_CANCELLED;
+    enum dead_reason reason = reason_of(status);
 
     actor_ext_clear_detail(actor); /* it belongs to an earlier message */
+    if (reason == DEAD_POISON)
+        say_crashes(actor, message);
     if (message->public.reserved & MESSAGE_TAKE)
         lease_refuse_take(actor, message, status);
     else if (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)

@@ -7,7 +7,7 @@
 
 #include "actor/actor.h"
 
-/* Drops a message that is not wanted any more, for this status. Takes it. */
+/* Drops a message for this status of wanted_begin. Takes it. */
 void unwelcome_drop(struct actor *actor, struct message *message, int status);
 
 /* A message that the worker may not handle, because of a lease. One that was sent to the pool goes

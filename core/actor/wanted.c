@@ -18,8 +18,18 @@ static int status_of_group(const struct group *group)
     return group && group_is_cancelled(group) ? WEIR_ECANCELLED : 0;
 }
 
+/* Most workers have no such list. */
+static bool is_poison(const struct actor *actor, const struct message *message)
+{
+    return actor->spec && actor->spec->poison &&
+           !(message->public.reserved & MESSAGE_OUTSIDE_LEDGER) &&
+           spec_crashes_of(actor->spec, message_identity(message)) > 0;
+}
+
 int wanted_begin(struct actor *actor, const struct message *message)
 {
+    if (is_poison(actor, message))
+        return WEIR_EREJECTED;
     return message->public.kind == WEIR_REQUEST ? request_begin(actor, message)
                                                 : status_of_group(group_of(message));
 }

@@ -10,7 +10,8 @@
 
 #include "actor/actor.h"
 
-/* A message is about to begin: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED. */
+/* A message is about to begin: 0, or the reason why it must not: WEIR_ETIMEOUT, WEIR_ECANCELLED;
+ * WEIR_EREJECTED: it has crashed the program too often (spec_set_poison). */
 int wanted_begin(struct actor *actor, const struct message *message);
 
 /* The same of a message that waits on, also packed: it does not begin. Any thread. */

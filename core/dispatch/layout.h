@@ -90,6 +90,7 @@ struct executor {
     _Atomic(void *) current;    /* the running actor: read by its signal handler, the timekeeper */
     _Atomic uint64_t offers_ns; /* since when its callback has a message for others, too; 0: none */
     struct note *note;          /* describes it for the crash handler; never NULL */
+    bool identifies;            /* const for the thread: each callback notes an identity */
     const void *noted;          /* the subject of the note; NULL: nothing of this turn yet */
     struct note own_note;       /* used unless the host provides another */
 

@@ -20,6 +20,7 @@ struct note {
     const char *label;          /* of the spec: plugin, generation, behaviour; NULL: unknown */
     const char *place;          /* the path of the pool or source; NULL: it has none */
     const struct weir_tag *tag; /* of the message in hand; NULL: none */
+    uint64_t identity;          /* of that message; 0: none, or not kept */
     uint32_t worker;
     bool inside; /* the callback has not returned */
 };

@@ -23,6 +23,12 @@ struct wiring_slot;
 #define PLACE_PATH_MAX 128   /* of a pool, source or actor; with the end of the text */
 #define ACTOR_DETAIL_SIZE 48 /* as <weir/message.h> has it for dead letters */
 
+/* A message that has crashed the program. */
+struct poison {
+    uint64_t identity; /* of weir_set_identity */
+    uint32_t crashes;
+};
+
 struct spec_options {
     const struct weir_behaviour *behaviour; /* borrowed, with the settings, until `release` */
     const void *settings;
@@ -32,7 +38,10 @@ struct spec_options {
     uint32_t redeliver_max;
     const struct restart *restart; /* borrowed until return; NULL = keep trying, as usual */
     const struct retry *retry;     /* likewise; NULL = as usual */
-    void (*release)(void *owner);  /* after the last reference, if this succeeds; may be NULL */
+    /* Messages that are dead `poison` in place of a call of `handle`; copied. */
+    const struct poison *poison;
+    uint32_t poison_count;
+    void (*release)(void *owner); /* after the last reference, if this succeeds; may be NULL */
     void *owner;
 };
 

@@ -60,7 +60,8 @@ struct runtime_options {
     void (*thread_start)(struct executor *executor); /* on each dispatcher thread, first; or NULL */
     void (*thread_end)(struct executor *executor);   /* and last; or NULL */
     uint64_t memory;                                 /* cap on bytes of messages; 0 = none */
-    uint32_t descriptors;                            /* for shares of actors; 0 = any number */
+    bool keeps_identities;       /* weir_set_identity has an effect: see callback_note */
+    uint32_t descriptors;        /* for shares of actors; 0 = any number */
     struct poller poller;        /* `begin` NULL: descriptors cannot be watched */
     void (*stir)(void *context); /* see runtime_rest; NULL when that is never called */
     void *stir_context;

@@ -109,6 +109,7 @@ struct callback_note {
     const char *code;  /* plugin, generation and behaviour */
     const char *tag;   /* of the message in hand */
     uint32_t worker;
+    uint64_t identity;       /* of the message in hand; 0: none, or not kept */
     bool inside;             /* the callback has not returned */
     uint32_t attempt;        /* of the message; 0: not known, as its memory was overwritten */
     char message_label[190]; /* "" likewise, and without one */

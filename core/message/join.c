@@ -12,10 +12,11 @@ struct join {
     _Atomic uint32_t open;
     _Atomic bool is_dead; /* set by the first message that is dead */
     _Atomic bool is_lost; /* a dead letter is not stored */
-    uint16_t attempt;     /* const, as are the next three: of the first message */
+    uint16_t attempt;     /* const, as are the next four: of the first message */
     uint32_t origin_life;
     weir_pid origin;
     uint64_t token;
+    uint64_t identity;
     uint32_t reason; /* written by the thread that has set `is_dead` */
     char detail[JOIN_DETAIL_SIZE];
     char label[]; /* const: of the first message */
@@ -32,7 +33,7 @@ static void enter(struct message *message, struct join *join)
     message->token = (uint64_t)(uintptr_t)join;
 }
 
-int join_begin(struct message *message, const char *label)
+int join_begin(struct message *message, const char *label, uint64_t identity)
 {
     size_t label_size = strlen(label) + sizeof "";
     struct join *join = calloc(1, sizeof *join + label_size);
@@ -45,6 +46,7 @@ int join_begin(struct message *message, const char *label)
     join->origin = message->origin;
     join->origin_life = message->origin_life;
     join->token = message->token;
+    join->identity = identity;
     message->public.reserved &= ~(uint32_t)MESSAGE_ORIGIN;
     enter(message, join);
     return 0;
@@ -79,6 +81,11 @@ void join_lose(const struct message *message)
 {
     /* Relaxed: published by [J1]. */
     atomic_store_explicit(&join_of(message)->is_lost, true, memory_order_relaxed);
+}
+
+uint64_t join_identity(const struct message *message)
+{
+    return join_of(message)->identity;
 }
 
 /* Returns the join if the message was the last one, for the caller to free; else NULL. */

@@ -26,15 +26,18 @@ struct join_result {
     bool is_stored;                /* the dead letters of all that are dead outlive the process */
 };
 
-/* Makes the join of a message with MESSAGE_ORIGIN. Copies the label, of message_label. WEIR_ENOMEM:
- * the message is as before. */
-int join_begin(struct message *message, const char *label);
+/* Makes the join of a message with MESSAGE_ORIGIN. Copies the label, of message_label; `identity`
+ * is that of message_identity. WEIR_ENOMEM: the message is as before. */
+int join_begin(struct message *message, const char *label, uint64_t identity);
 
 /* Adds a message that has neither flag to the join of another one. */
 void join_add(struct message *message, const struct message *joined);
 
 /* The label of the first message; "" without one. Lives as long as the message is of the join. */
 const char *join_label(const struct message *message);
+
+/* The identity of the first message; 0 without one. */
+uint64_t join_identity(const struct message *message);
 
 /* Notes that a message of the join is dead; the first one counts. Before its join_end. */
 void join_fail(const struct message *message, uint32_t reason, const char *detail);

@@ -136,7 +136,8 @@ static inline bool message_is_of_core(const struct message *message)
 
 /* With its NUL, at most 255: "piece ID of queue NAME at SERVER" fits. */
 #define MESSAGE_LABEL_MAX 190
-#define MESSAGE_HEADER_SIZE 96 /* payload starts here, aligned to 16 */
+#define MESSAGE_IDENTIFIED 0xFFu /* in place of the size of a label: message.c */
+#define MESSAGE_HEADER_SIZE 96   /* payload starts here, aligned to 16 */
 
 static_assert(sizeof(struct message) <= MESSAGE_HEADER_SIZE, "the payload must not overlap");
 static_assert(offsetof(struct message, reference) == 64, "the first line holds the hot fields");

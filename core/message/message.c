@@ -85,17 +85,29 @@ static void drop_blob(struct message *message)
 
 /* --- labels ---------------------------------------------------------------------------------- */
 
-/* Its last byte is the size of the label in front of it. */
+/*
+ * The end of the block of a labelled message:
+ *
+ *      label, NUL | its size, a byte
+ *      label, NUL | its size, a byte | identity, 8 bytes | MESSAGE_IDENTIFIED, a byte
+ */
 static unsigned char *end_of(const struct message *message)
 {
     return (unsigned char *)(uintptr_t)message + MESSAGE_HEADER_SIZE +
            cache_room(message, MESSAGE_HEADER_SIZE) - 1;
 }
 
+static bool has_identity(const struct message *message)
+{
+    return (message->public.reserved & MESSAGE_LABELLED) && *end_of(message) == MESSAGE_IDENTIFIED;
+}
+
 static char *label_slot(const struct message *message)
 {
     unsigned char *end = end_of(message);
 
+    if (*end == MESSAGE_IDENTIFIED)
+        end -= MESSAGE_IDENTITY_ROOM;
     return (char *)end - *end;
 }
 
@@ -127,6 +139,43 @@ void message_set_label(struct message *message, size_t size, const char *label, 
     slot[length] = '\0';
 }
 
+bool message_set_identity(struct message *message, uint64_t identity)
+{
+    const size_t room = cache_room(message, MESSAGE_HEADER_SIZE);
+    unsigned char *end = end_of(message);
+    size_t size;
+
+    if (!(message->public.reserved & MESSAGE_LABELLED))
+        return false;
+    if (!has_identity(message)) {
+        size = (size_t)*end + sizeof(unsigned char); /* of the label */
+        if (message->public.size > room ||
+            room - message->public.size < size + MESSAGE_IDENTITY_ROOM)
+            return false;
+        memmove(end + 1 - size - MESSAGE_IDENTITY_ROOM, end + 1 - size, size);
+        *end = MESSAGE_IDENTIFIED;
+    }
+    memcpy(end - sizeof identity, &identity, sizeof identity);
+    return true;
+}
+
+static uint64_t own_identity(const struct message *message)
+{
+    uint64_t identity = 0;
+
+    if (has_identity(message))
+        memcpy(&identity, end_of(message) - sizeof identity, sizeof identity);
+    return identity;
+}
+
+uint64_t message_identity(const struct message *message)
+{
+    uint64_t identity = own_identity(message);
+
+    return identity == 0 && (message->public.reserved & MESSAGE_JOINED) ? join_identity(message)
+                                                                        : identity;
+}
+
 const char *message_label(const struct message *message)
 {
     if (message->public.reserved & MESSAGE_LABELLED)
@@ -141,13 +190,16 @@ static struct message *copy_payload(struct cache *cache, const struct message *m
 {
     const char *label = message->public.reserved & MESSAGE_LABELLED ? label_slot(message) : NULL;
     const size_t room = label ? message_label_room(label) : 0;
+    const size_t more = has_identity(message) ? MESSAGE_IDENTITY_ROOM : 0;
     struct message *copy;
 
     if (message->public.reserved & MESSAGE_BLOB)
         return message_create_with_blob(cache, message->public.tag, *blob_slot(message));
-    copy = message_create(cache, message->public.tag, message->public.size + room);
+    copy = message_create(cache, message->public.tag, message->public.size + room + more);
     if (copy && label)
         message_set_label(copy, message->public.size, label, room);
+    if (copy && more > 0)
+        (void)message_set_identity(copy, own_identity(message));
     if (copy && (message->public.reserved & MESSAGE_COUNTED)) {
         memory_take_anyway(&cache->share, cache_room(copy, MESSAGE_HEADER_SIZE));
         copy->public.reserved |= MESSAGE_COUNTED;
@@ -255,7 +307,7 @@ struct message *message_create_counted(struct cache *cache, const struct weir_ta
 
 size_t message_room_max(size_t size)
 {
-    const size_t label = MESSAGE_LABEL_MAX + sizeof(unsigned char);
+    const size_t label = MESSAGE_LABEL_MAX + sizeof(unsigned char) + MESSAGE_IDENTITY_ROOM;
 
     return size > SIZE_MAX - label ? SIZE_MAX : cache_room_max(MESSAGE_HEADER_SIZE, size + label);
 }

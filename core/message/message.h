@@ -62,6 +62,19 @@ size_t message_label_room(const char *label);
  * label. */
 void message_set_label(struct message *message, size_t size, const char *label, size_t room);
 
+/*
+ * Bytes that message_set_identity needs beside those of the label. An identity is a number that
+ * names the piece of work at each start of the program; 0 = none.
+ */
+#define MESSAGE_IDENTITY_ROOM (sizeof(uint64_t) + sizeof(unsigned char))
+
+/* Gives an identity to a message with a label, or another one. False: it has no label of its own,
+ * or no room. */
+bool message_set_identity(struct message *message, uint64_t identity);
+
+/* Its own identity, or else that of the join that it belongs to; 0 without one. */
+uint64_t message_identity(const struct message *message);
+
 /* Its own label, or else that of the join that it belongs to; "" without one. Lives as long as the
  * message. */
 const char *message_label(const struct message *message);

@@ -6,6 +6,7 @@
 
 #include "message/cache.h"
 #include "message/join.h"
+#include "message/message.h"
 
 bool peek_bytes(void *to, const void *from, size_t size)
 {
@@ -31,6 +32,8 @@ static void peek_own_label(const struct message *message, char *out)
                       cache_room(message, MESSAGE_HEADER_SIZE) - 1;
     unsigned char size;
 
+    if (peek_bytes(&size, end, sizeof size) && size == MESSAGE_IDENTIFIED)
+        end -= MESSAGE_IDENTITY_ROOM;
     if (peek_bytes(&size, end, sizeof size))
         peek_text(out, end - size, MESSAGE_LABEL_MAX);
 }

@@ -12,6 +12,7 @@
 #include "host/reload/supported.h"
 #include "host/run/accounts.h"
 #include "host/run/crash.h"
+#include "host/run/crash_file.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
@@ -48,14 +49,15 @@ static int make_voice(struct host *host)
     return printing_init(&host->printing, host->screen, logger_sink(host->logger));
 }
 
-static int make_runtime(struct host *host, uint64_t memory)
+static int make_runtime(struct host *host, const struct settings_host *settings)
 {
     struct runtime_options options = {
         .clock = clock_monotonic(),
         .log = *logger_sink(host->logger),
         .thread_start = exit_guard_thread_start,
         .thread_end = exit_guard_thread_end,
-        .memory = memory,
+        .memory = settings->memory,
+        .keeps_identities = settings->crash_file != NULL,
         .descriptors = reserve_rest(),
         .stir = running_wake,
         .stir_context = host,
@@ -121,6 +123,8 @@ static int start(struct host *host, struct settings *settings)
     status = secrets_add_all(&report.secrets, &host->secrets);
     if (status == 0)
         status = begin_dead_file(host, settings, &report);
+    if (status == 0)
+        status = crash_file_open(settings, logger_sink(host->logger), &report);
     if (status == 0)
         status = apply_from_nothing(&host->assembly, settings, &report);
     else
@@ -332,6 +336,7 @@ static void tear_down(struct host *host)
     poll_set_destroy(host->poll_set);
     control_jobs_finish(&host->jobs);
     crash_watch_end();
+    crash_file_close();
     last_words_end();
     reserve_finish(&host->reserve);
     dead_file_destroy(host->dead_file);
@@ -354,7 +359,7 @@ static int start_host(struct host *host)
         return code;
     exit_guard_set_wake(start_watch_wake, &host->start_watch);
     if (make_voice(host) != 0 || exit_guard_begin() != 0 ||
-        make_runtime(host, settings->host.memory) != 0) {
+        make_runtime(host, &settings->host) != 0) {
         settings_destroy(settings);
         return EX_SOFTWARE;
     }

@@ -66,6 +66,16 @@ static struct weir_message *message_labelled(struct weir_self *self, const struc
     return &message->public;
 }
 
+static int set_identity(struct weir_self *self, struct weir_message *message, const void *bytes,
+                        size_t size)
+{
+    (void)self;
+    (void)message;
+    (void)bytes;
+    (void)size;
+    return WEIR_EUNSUPPORTED;
+}
+
 static struct weir_message *message_new(struct weir_self *self, const struct weir_tag *tag,
                                         size_t size)
 {
@@ -359,6 +369,7 @@ void worker_fill_messages(struct weir_host *host)
     host->tag = find_tag;
     host->message_new = message_new;
     host->message_labelled = message_labelled;
+    host->set_identity = set_identity;
     host->message_free = message_free;
     host->send = send_to;
     host->emit = emit;

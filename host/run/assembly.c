@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host/isolation/isolated.h"
+#include "host/run/crash_file.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
@@ -154,7 +155,9 @@ static struct spec *make_spec(struct shared_settings *shared, const struct setti
         .release = release_held,
         .owner = shared,
     };
+    struct poison *poison = NULL;
     struct spec *spec;
+    int status;
 
     if (isolated) {
         options.behaviour = isolated_behaviour(isolated);
@@ -165,7 +168,13 @@ static struct spec *make_spec(struct shared_settings *shared, const struct setti
         options.retry = &pool->core.retry;
         options.redeliver_max = pool->redeliver;
     }
-    if (spec_make(shared->runtime, &options, &spec) != 0)
+    if (pool &&
+        crash_file_poison(pool->path, pool->quarantine, &poison, &options.poison_count) != 0)
+        return NULL;
+    options.poison = poison;
+    status = spec_make(shared->runtime, &options, &spec);
+    free(poison);
+    if (status != 0)
         return NULL;
     /* Relaxed: the caller has a reference already. */
     atomic_fetch_add_explicit(&shared->references, 1, memory_order_relaxed);

@@ -15,12 +15,14 @@
 #include <weir/status.h>
 
 #include "host/log/line.h"
+#include "host/run/crash_file.h"
 #include "weir_core.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
 #define STACK_SIZE_LOGGED 1024
 #define STACK_TIMEOUT_S 2
-#define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
+#define MEMORY_PROBED ((size_t)16 * 1024 * 1024) /* without so much, it is out */
+#define GUARD_SIZE ((size_t)64 * 1024)           /* at least a page, of any page size */
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
@@ -48,6 +50,35 @@ static bool is_no_state(const siginfo_t *info)
     const uintptr_t address = (uintptr_t)info->si_addr;
 
     return info->si_code > 0 && address >= NO_STATE_BEGIN && address < NO_STATE_END;
+}
+
+/* Whether the code of this thread is the reason: no other process has sent the signal, no memory of
+ * the machine is broken. */
+static bool is_own_fault(int number, const siginfo_t *info)
+{
+    if (info->si_code <= 0)
+        return info->si_pid == getpid();
+    return number != SIGBUS || (info->si_code != BUS_MCEERR_AR && info->si_code != BUS_MCEERR_AO);
+}
+
+/* Whatever was in hand, it might have been another message. */
+static bool is_memory_out(void)
+{
+    void *memory = mmap(NULL, MEMORY_PROBED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
+
+    if (memory == MAP_FAILED)
+        return true;
+    (void)munmap(memory, MEMORY_PROBED);
+    return false;
+}
+
+static void blame(int number, const siginfo_t *info)
+{
+    char name[LAST_WORDS_SIGNAL];
+
+    if (is_own_fault(number, info) && !is_memory_out())
+        crash_file_blame(last_words_signal(number, name), crash.current ? crash.current() : NULL);
 }
 
 static void report_signal(int number, const siginfo_t *info)
@@ -117,6 +148,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
      */
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
+    blame(number, info);
     report_signal(number, info);
     /* Acquire pairs with the release in crash_name_functions. */
     if (atomic_load_explicit(&crash.has_names, memory_order_acquire))

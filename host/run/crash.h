@@ -2,10 +2,11 @@
 /*
  * run/crash.h - reports whose code ran when a signal ends the host.
  *
- * A fault in a plugin is a fault of the whole process. The handler writes a line with the signal,
- * pool, plugin, generation, worker and message (last_words.h), then lets the signal end the process
- * as it would have. It never resumes. A fault in the host's own code is reported with the last
- * callback of the thread, since that callback may have corrupted the host's memory.
+ * A fault in a plugin is a fault of the whole process. The handler blames the message in hand when
+ * the code of the thread is the reason (crash_file.h). It writes a line with the signal, pool,
+ * plugin, generation, worker and message (last_words.h), then lets the signal end the process as it
+ * would have. It never resumes. A fault in the host's own code is reported with the last callback
+ * of the thread, since that callback may have corrupted the host's memory.
  *
  * One per process, since a signal handler can only reach globals.
  */

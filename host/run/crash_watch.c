@@ -32,6 +32,7 @@ const struct crash_note *crash_watch_current(void)
         .code = note->code,
         .tag = note->tag,
         .label = note->message_label,
+        .identity = note->identity,
         .attempt = note->attempt,
         .worker = note->worker,
         .inside = note->inside,

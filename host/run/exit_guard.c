@@ -13,6 +13,7 @@
 #include <weir/status.h>
 
 #include "host/run/crash.h"
+#include "host/run/crash_file.h"
 #include "host/run/crash_watch.h"
 
 #define HANDLERS_MORE 8 /* for the first thread, and those that plugins start themselves */
@@ -78,9 +79,12 @@ static bool is_armed(void)
     return atomic_load_explicit(&guard.armed, memory_order_acquire) && getpid() == guard.process;
 }
 
-static void report(const char *event, const struct weir_field *fields)
+static void report(const char *event, const char *cause, const struct weir_field *fields)
 {
-    last_words_write(event, fields, crash_watch_current(), EFFECT);
+    const struct crash_note *note = crash_watch_current();
+
+    crash_file_blame(cause, note);
+    last_words_write(event, fields, note, EFFECT);
     end_process();
 }
 
@@ -90,7 +94,7 @@ static void on_exit_call(int code, void *unused)
 
     (void)unused;
     if (is_armed() && is_first())
-        report("exit was called", fields);
+        report("exit was called", "exit", fields);
 }
 
 static void on_quick_exit(void)
@@ -104,7 +108,7 @@ static void on_thread_end(void *unused)
 
     (void)unused;
     if (is_armed() && is_first())
-        report("a thread of the host was ended", &none);
+        report("a thread of the host was ended", "thread_end", &none);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -121,7 +125,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         end_process();
     }
     fields[1] = weir_str(NULL, NULL);
-    report("a signal was raised", fields);
+    report("a signal was raised", name, fields);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ struct crash_note {
     const char *code; /* `plugin=NAME/VERSION generation=N behaviour=NAME` */
     const char *tag;
     const char *label; /* of the message; "" without one */
+    uint64_t identity; /* of the message in hand; 0: none, or not kept */
     uint32_t attempt;  /* of the message; 0: not known */
     uint32_t worker;
     bool inside; /* the callback runs */

@@ -250,6 +250,12 @@ static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
         message->attempt = (uint16_t)delivery->envelope.attempt;
         if (delivery->size > 0)
             memcpy(message->data, delivery->bytes + delivery->properties_size, delivery->size);
+        /* Not by its properties, of which some change with each delivery. */
+        if (delivery->size > 0)
+            (void)weir_set_identity(self, message, message->data, delivery->size);
+        else
+            (void)weir_set_identity(self, message, delivery->envelope.id,
+                                    strlen(delivery->envelope.id));
         status = weir_set_origin(self, message, index);
     }
     if (status == 0)

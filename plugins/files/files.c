@@ -348,7 +348,6 @@ static struct weir_message *make_message(struct weir_self *self, const struct li
     struct weir_message *message = weir_message_new_labelled(
         self, state->tag, size, weir_label_of_line(label, name, state->line.number));
     struct files_line *line;
-    char *text;
 
     if (!message)
         return NULL;
@@ -358,9 +357,9 @@ static struct weir_message *make_message(struct weir_self *self, const struct li
     line->line_size = (uint32_t)state->line.size;
     line->number = state->line.number;
     line->offset = state->line.offset;
-    text = (char *)(line + 1);
-    memcpy(text, name, name_size);
-    memcpy(text + name_size + 1, state->line.text, state->line.size);
+    memcpy(line + 1, name, name_size);
+    memcpy((char *)(line + 1) + name_size + 1, state->line.text, state->line.size);
+    (void)weir_set_identity(self, message, message->data, message->size);
     return message;
 }
 

@@ -44,5 +44,6 @@ struct weir_message *sent_line_message(struct weir_self *self, const struct sent
     head->number = line->number;
     head->offset = line->offset;
     memcpy(head + 1, line->text, line->name_size + line->size);
+    (void)weir_set_identity(self, message, message->data, message->size);
     return message;
 }

@@ -183,6 +183,7 @@ static int emit(struct weir_self *self, struct take *state, const struct piece *
         message->attempt = (uint16_t)(piece->attempt < UINT16_MAX ? piece->attempt : UINT16_MAX);
         if (piece->size > 0)
             memcpy(message->data, piece->bytes, piece->size);
+        (void)weir_set_identity(self, message, piece->name, strlen(piece->name));
         status = weir_set_origin(self, message, state->unused[state->sent_count]);
     }
     if (status == 0)

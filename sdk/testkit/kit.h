@@ -46,6 +46,7 @@ struct kit_message {
     uint64_t token;
     const struct weir_message *joins; /* by weir_join */
     bool detached;
+    bool is_labelled;
     struct kit_line made;
     struct kit_message *behind; /* in the front */
     struct kit_message *next;

@@ -57,12 +57,26 @@ static struct weir_message *make_message(struct weir_self *self, const struct we
     return made ? &made->message : NULL;
 }
 
-/* A plugin cannot read a label, so the kit keeps none. */
+/* A plugin cannot read a label, so the kit keeps none, but whether there is one. */
 static struct weir_message *make_labelled(struct weir_self *self, const struct weir_tag *tag,
                                           size_t size, const char *label)
 {
+    struct weir_message *made = make_message(self, tag, size);
+
     (void)label;
-    return make_message(self, tag, size);
+    if (made)
+        ((struct kit_message *)(void *)made)->is_labelled = true;
+    return made;
+}
+
+static int set_identity(struct weir_self *self, struct weir_message *message, const void *bytes,
+                        size_t size)
+{
+    (void)bytes;
+    if (!kit_message_is_owned(kit_of(self), message, "named") ||
+        !((struct kit_message *)(void *)message)->is_labelled || size == 0)
+        return WEIR_EINVALID;
+    return 0;
 }
 
 static void free_message(struct weir_self *self, struct weir_message *message)
@@ -282,6 +296,7 @@ static const struct weir_host table = {
     .set_descriptors = set_descriptors,
     .child_process = child_process,
     .message_fits = message_fits,
+    .set_identity = set_identity,
     .put_back = kit_front_put_back,
     .task = kit_task_run,
     .print = print,

@@ -83,6 +83,11 @@ static void suffer(const struct weir_message *message)
         exit(3); /* NOLINT */
     if (says(message, "STACK"))
         _exit(deep(0));
+    while (says(message, "HUNGER")) {
+        char *more = malloc((size_t)1 << 20);
+
+        more[0] = 1; /* as a plugin does that does not check */
+    }
     while (says(message, "LOOP"))
         (void)poll(NULL, 0, 1000);
 }

@@ -45,7 +45,7 @@ struct weir_outcome {
  */
 WEIR_INLINE int weir_outcome_is_final(const struct weir_outcome *outcome)
 {
-    static const char *const reasons[] = { "crashed", "output_full", "rejected",
+    static const char *const reasons[] = { "crashed", "output_full", "poison",   "rejected",
                                            "retries", "stuck",       "unhandled" };
     uint32_t i;
 

@@ -245,6 +245,8 @@ struct weir_host {
     int (*put_back)(struct weir_self *, struct weir_message *);
     /* memory (round trip) */
     int (*message_fits)(struct weir_self *, size_t size);
+    /* identities (unsupported) */
+    int (*set_identity)(struct weir_self *, struct weir_message *, const void *bytes, size_t size);
 };
 
 /* The tag of a name, such as "integrity.file/1" (by convention name.noun/version). Equal names give
@@ -280,6 +282,21 @@ WEIR_INLINE struct weir_message *weir_message_new_labelled(struct weir_self *sel
 WEIR_INLINE bool weir_message_fits(struct weir_self *self, size_t size)
 {
     return self->host->message_fits(self, size) != WEIR_EINVALID;
+}
+
+/*
+ * Names the piece of work that a message of weir_message_new_labelled is: equal bytes name the same
+ * piece, also after a restart of the host. A source whose pieces come again after a crash calls it,
+ * with the place of the piece and its content, so that another piece at the same place has another
+ * name. `quarantine` of a pool counts by it how often a piece has crashed the host. What a worker
+ * emits for a message with an origin has its identity, too. Borrows the bytes; without
+ * `host.crash_file` they are not read. WEIR_EINVALID: the message has no label, or `size` is 0.
+ * Since 1.1.
+ */
+WEIR_INLINE int weir_set_identity(struct weir_self *self, struct weir_message *message,
+                                  const void *bytes, size_t size)
+{
+    return self->host->set_identity(self, message, bytes, size);
 }
 
 /* Frees a message that was made and not sent. Takes the message. NULL is allowed. */

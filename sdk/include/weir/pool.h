@@ -102,7 +102,8 @@ struct weir_member {
     X(FULL, 10, "full", "no room when its timer was due")                                          \
     X(CANCELLED, 11, "cancelled", "its requester cancelled it, or ended")                          \
     X(STOPPED, 12, "stopped", "its worker, or all workers of its pool, have stopped")              \
-    X(STUCK, 13, "stuck", "its worker was left behind, stuck in a callback with it")
+    X(STUCK, 13, "stuck", "its worker was left behind, stuck in a callback with it")               \
+    X(POISON, 14, "poison", "it has crashed the host too often")
 enum weir_dead {
 #define WEIR_DEAD_NUMBER(name, number, word, sentence) WEIR_DEAD_##name = (number),
     WEIR_DEAD_LIST(WEIR_DEAD_NUMBER)

@@ -227,6 +227,36 @@ static void test_copy_has_the_label(void)
     cache_finish(&cache);
 }
 
+/* Beside the payload and the label, of each size; copies have it, a notice has not. */
+static void test_identity_is_behind_the_label(void)
+{
+    const size_t room = message_label_room("piece 7") + MESSAGE_IDENTITY_ROOM;
+    struct cache cache;
+
+    cache_init(&cache);
+    for (size_t size = 0; size < 400; size++) {
+        struct message *message = message_create(&cache, NULL, size + room), *copy;
+
+        CU_ASSERT_FALSE(message_set_identity(message, 5)); /* without a label */
+        message_set_label(message, size, "piece 7", message_label_room("piece 7"));
+        CU_ASSERT_EQUAL(message_identity(message), 0);
+        if (size > 0)
+            memset(message->public.data, 'x', size);
+        CU_ASSERT_TRUE(message_set_identity(message, 5));
+        CU_ASSERT_TRUE(message_set_identity(message, UINT64_C(1) << 63));
+        copy = message_twin(&cache, message);
+        message_destroy(&cache, message);
+        CU_ASSERT_EQUAL(message_identity(copy), UINT64_C(1) << 63);
+        CU_ASSERT_STRING_EQUAL(message_label(copy), "piece 7");
+        for (size_t i = 0; i < size; i++)
+            CU_ASSERT_EQUAL(((const char *)copy->public.data)[i], 'x');
+        copy = message_say(&cache, copy, "why");
+        CU_ASSERT_EQUAL(message_identity(copy), 0);
+        message_destroy(&cache, copy);
+    }
+    cache_finish(&cache);
+}
+
 static void test_long_label_is_cut(void)
 {
     struct cache cache;
@@ -278,6 +308,7 @@ int main(void)
         { "remove", test_removed_message_leaves_the_rest_in_order },
         { "label", test_label_does_not_touch_the_payload },
         { "copied label", test_copy_has_the_label },
+        { "identity", test_identity_is_behind_the_label },
         { "long label", test_long_label_is_cut },
         { "notice", test_notice_has_no_label },
         CU_TEST_INFO_NULL,

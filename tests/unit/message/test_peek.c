@@ -41,6 +41,9 @@ static void test_own_label_of_each_size(void)
         CU_ASSERT_TRUE(message_peek(message, &tag, &peek));
         CU_ASSERT_STRING_EQUAL(peek.label, "in box:12");
         CU_ASSERT_EQUAL(peek.attempt, 3);
+        if (message_set_identity(message, 9))
+            CU_ASSERT_TRUE(message_peek(message, &tag, &peek));
+        CU_ASSERT_STRING_EQUAL(peek.label, "in box:12");
         message_destroy(&cache, message);
     }
     cache_finish(&cache);
@@ -56,10 +59,11 @@ static void test_label_of_the_join(void)
     first = message_create(&cache, &tag, 8);
     second = message_create(&cache, &tag, 8);
     first->public.reserved |= MESSAGE_ORIGIN;
-    CU_ASSERT_EQUAL_FATAL(join_begin(first, "app.log:7"), 0);
+    CU_ASSERT_EQUAL_FATAL(join_begin(first, "app.log:7", 77), 0);
     join_add(second, first);
     CU_ASSERT_TRUE(message_peek(second, &tag, &peek));
     CU_ASSERT_STRING_EQUAL(peek.label, "app.log:7");
+    CU_ASSERT_EQUAL(message_identity(second), 77);
     message_destroy(&cache, second);
     message_destroy(&cache, first);
     cache_finish(&cache);

@@ -106,6 +106,18 @@ static void keep_it(struct weir_self *self, struct scene *scene, const struct we
     scene->verdict = WEIR_KEEP;
 }
 
+static void name_pieces(struct weir_self *self, struct scene *scene)
+{
+    struct weir_message *plain = weir_message_new(self, NULL, 8);
+    struct weir_message *labelled = weir_message_new_labelled(self, NULL, 8, "in:1");
+
+    scene_note(scene, "identity without a label", weir_set_identity(self, plain, "a", 1));
+    scene_note(scene, "no identity", weir_set_identity(self, labelled, "", 0));
+    scene_note(scene, "identity", weir_set_identity(self, labelled, "a", 1));
+    weir_message_free(self, plain);
+    weir_message_free(self, labelled);
+}
+
 static void demand_less(struct weir_self *self, struct scene *scene,
                         const struct weir_message *message)
 {
@@ -115,6 +127,7 @@ static void demand_less(struct weir_self *self, struct scene *scene,
     weir_child_process(self, 1);
     weir_child_process(self, -1);
     scene_note(scene, "fits", weir_message_fits(self, SIZE_MAX / 2));
+    name_pieces(self, scene);
     scene_note(scene, "demand too much", weir_set_demand(self, 1000));
     scene_note(scene, "demand nothing", weir_set_demand(self, 0));
     scene_note(scene, "demand one", weir_set_demand(self, 1));
