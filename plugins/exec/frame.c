@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <weir/plugin.h>
@@ -10,6 +8,10 @@
 /* Bytes of a number of 64 bits. */
 #define DIGITS_MAX 20u
 #define DECIMAL 10u
+/* Bytes of "message " and "request ". */
+#define WORD_SIZE 8u
+/* Bytes of a line before its tag: four numbers, and blanks. */
+#define HEAD_MAX (WORD_SIZE + 4 * (DIGITS_MAX + 1))
 /* Words behind SIZE. */
 #define WORDS_MAX 3u
 
@@ -195,20 +197,37 @@ bool frame_read(const char *line, size_t size, struct frame *out_frame)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* Writes the digits of a number, and a blank. Returns the end. */
+static char *write_number(char *to, uint64_t number)
+{
+    char digits[DIGITS_MAX], *at = digits + DIGITS_MAX;
+
+    do
+        *--at = (char)('0' + number % DECIMAL);
+    while (number /= DECIMAL);
+    memcpy(to, at, (size_t)(digits + DIGITS_MAX - at));
+    to += digits + DIGITS_MAX - at;
+    *to++ = ' ';
+    return to;
+}
+
 size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
                    size_t size)
 {
     const char *tag = message->tag ? message->tag->name : "";
-    const char *word = message->kind == WEIR_REQUEST ? "request" : "message";
-    int head, rest;
+    const char *word = message->kind == WEIR_REQUEST ? "request " : "message ";
+    size_t tag_size = strlen(tag);
+    char *at = to;
 
-    if (strchr(tag, '\n'))
+    if (memchr(tag, '\n', tag_size) || room < HEAD_MAX + tag_size + 1)
         return 0;
-    head = id ? snprintf(to, room, "%s %zu %" PRIu64 " ", word, size, id)
-              : snprintf(to, room, "%s %zu ", word, size);
-    if (head <= 0 || (size_t)head >= room)
-        return 0;
-    rest = snprintf(to + head, room - (size_t)head, "%u %" PRIu64 " %s\n", message->attempt,
-                    message->key, tag);
-    return rest > 0 && (size_t)rest < room - (size_t)head ? (size_t)(head + rest) : 0;
+    memcpy(at, word, WORD_SIZE);
+    at = write_number(at + WORD_SIZE, size);
+    if (id)
+        at = write_number(at, id);
+    at = write_number(at, message->attempt);
+    at = write_number(at, message->key);
+    memcpy(at, tag, tag_size);
+    at[tag_size] = '\n';
+    return (size_t)(at + tag_size + 1 - to);
 }

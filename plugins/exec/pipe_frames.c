@@ -204,7 +204,8 @@ static void explain(struct weir_self *self, const struct pipe *state, int verdic
 
 static void end_message(struct weir_self *self, struct pipe *state, int verdict)
 {
-    explain(self, state, verdict);
+    if (verdict != WEIR_DONE)
+        explain(self, state, verdict);
     pipe_end_message(self, state, verdict);
 }
 

@@ -50,9 +50,8 @@ static void kill_child(struct pipe *state)
     child_signal(&state->peer.child, SIGKILL);
 }
 
-static uint64_t time_to_look(struct weir_self *self, const struct pipe *state)
+static uint64_t time_to_look(const struct pipe *state, uint64_t now)
 {
-    uint64_t now = weir_now_ms(self);
     uint64_t left = state->deadline > now ? state->deadline - now : 1;
 
     if (state->blocked)
@@ -70,16 +69,17 @@ static bool is_at_rest(const struct pipe *state)
 /* A timer that fires earlier stays. Without memory for the timer the child ends now. */
 void pipe_arm(struct weir_self *self, struct pipe *state)
 {
-    uint64_t due;
+    uint64_t now, due;
 
     if (is_at_rest(state))
         return;
-    due = weir_now_ms(self) + time_to_look(self, state);
+    now = weir_now_ms(self);
+    due = now + time_to_look(state, now);
     if (state->timer && state->timer_due <= due)
         return;
     cancel_timer(self, state);
     state->timer_due = due;
-    if (weir_after(self, time_to_look(self, state), look, NULL, &state->timer) == 0)
+    if (weir_after(self, due - now, look, NULL, &state->timer) == 0)
         return;
     state->timer = 0;
     state->cause = "no memory for a timer";

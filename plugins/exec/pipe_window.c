@@ -74,12 +74,16 @@ static uint32_t size_now(struct weir_self *self, struct pipe *state)
     return pace->size == 1 ? pace->batch : BATCHES_AHEAD * pace->batch;
 }
 
+static uint64_t bytes_max(const struct pipe *state)
+{
+    return state->pace.batch > 0 ? BYTES_OF_BATCH : BYTES_AHEAD;
+}
+
 static uint32_t demand_now(struct weir_self *self, struct pipe *state)
 {
-    uint64_t bytes_max = state->pace.batch > 0 ? BYTES_OF_BATCH : BYTES_AHEAD;
     uint32_t size = size_now(self, state), count;
 
-    if (state->window.bytes >= bytes_max)
+    if (state->window.bytes >= bytes_max(state))
         size = given_count(&state->window.ahead);
     count = given_count(&state->window.kept) + size;
     return count < WINDOW_MAX ? count : WINDOW_MAX;
@@ -154,7 +158,9 @@ static void begin_message(struct weir_self *self, struct pipe *state)
     state->began = weir_now_ms(self);
     words_next(self, &state->peer.words, state->peer.child.process);
     pipe_set_deadline(self, state, state->settings->timeout);
-    pipe_arm(self, state);
+    /* Without a deadline a timer that is set fires soon enough. */
+    if (state->deadline || !state->timer)
+        pipe_arm(self, state);
 }
 
 static void on_flush(struct weir_self *self, void *memory, void *context)
@@ -198,7 +204,9 @@ int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_mess
         state->pace.began = weir_now_ms(self);
         begin_message(self, state);
     }
-    update_demand(self, state);
+    /* A number of messages does not change the demand, other than their bytes. */
+    if (given_count(&state->window.ahead) == 1 || state->window.bytes >= bytes_max(state))
+        update_demand(self, state);
     send_or_gather(self, state);
     return 0;
 }
