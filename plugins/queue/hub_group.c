@@ -44,6 +44,13 @@ static void refuse(struct client *client)
     give(client, piece);
 }
 
+static void prepare(struct piece *piece, const struct queue_settings *settings)
+{
+    piece->delay_ms = settings->after;
+    piece->ahead_ms = settings->priority * (int64_t)settings->aging;
+    piece->unique_ms = settings->unique;
+}
+
 static void collect_puts(struct client *client, struct group *group, uint64_t free_bytes)
 {
     if (!client->waiting.first)
@@ -62,6 +69,8 @@ static void collect_puts(struct client *client, struct group *group, uint64_t fr
         client->queue->planned_pieces++;
         client->queue->planned_bytes += piece->size;
         client->busy++;
+        prepare(piece, &client->settings);
+        group->sees = group->sees || piece->unique_ms > 0;
         piece_list_append(&group->puts, piece);
         group->is_full = group->is_full || client->settings.sync == QUEUE_SYNC_FULL;
     }
@@ -132,6 +141,8 @@ static int write_all(struct hub *hub, struct group *group)
         status = write_settled(&hub->store, piece, now);
     for (struct piece *piece = group->puts.first; piece && status == 0; piece = piece->next)
         status = store_insert(&hub->store, piece->queue->store, piece, now);
+    if (status == 0 && group->sees)
+        status = store_forget_seen(&hub->store, now);
     if (status == 0 && group->clamps)
         status = store_clamp(&hub->store, now);
     if (status == 0 && group->promotes && store_promote(&hub->store, now) < 0)
@@ -167,6 +178,13 @@ static void finish_settled(struct group *group)
     }
 }
 
+/* A piece with a priority may have its place before the last one that was read. */
+static void rewind_to(struct hub_queue *queue, const struct piece *piece)
+{
+    if (!piece->is_duplicate && piece->rank < queue->cursor.rank)
+        queue->cursor = (struct store_cursor){ piece->rank, piece->id - 1 };
+}
+
 static void finish_puts(struct group *group)
 {
     struct piece *piece;
@@ -175,6 +193,7 @@ static void finish_puts(struct group *group)
         struct client *client = piece->client;
 
         client->busy--;
+        rewind_to(piece->queue, piece);
         give(client, piece);
     }
 }

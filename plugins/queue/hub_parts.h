@@ -103,6 +103,7 @@ struct group {
     bool is_full;  /* somebody wants a sync */
     bool promotes; /* retries are due */
     bool clamps;   /* the clock was set back */
+    bool sees;     /* a piece has `unique` */
     int64_t wall_ms;
 };
 

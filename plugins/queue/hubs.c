@@ -235,7 +235,8 @@ void client_put(struct client *client, struct piece *piece)
     piece->client = client;
     piece->queue = client->queue;
     (void)pthread_mutex_lock(&hub->lock);
-    (void)snprintf(piece->name, sizeof piece->name, "%s:%" PRIu64, hub->run, ++hub->serial);
+    if (!piece->name[0])
+        (void)snprintf(piece->name, sizeof piece->name, "%s:%" PRIu64, hub->run, ++hub->serial);
     piece_list_append(&client->waiting, piece);
     hub_wake_locked(hub);
     (void)pthread_mutex_unlock(&hub->lock);

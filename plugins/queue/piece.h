@@ -37,15 +37,18 @@ struct piece {
     uint64_t key; /* 0 = none */
     uint32_t attempt;
     int layout;                    /* 0 = none */
-    char name[PIECE_NAME_SIZE];    /* of the run and a number */
+    char name[PIECE_NAME_SIZE];    /* of the run and a number, or the `id`; "" = not yet */
     char tag[PIECE_TAG_SIZE];      /* "" = none */
     const struct weir_message *of; /* the kept message; only says which */
     bool is_in_doubt;              /* it may be in the file: a commit failed */
     struct hub_queue *queue;       /* of the hub */
     struct client *client;         /* that put it; NULL = taken */
     enum piece_end end;
-    bool is_lazy; /* its end needs no sync */
-    uint64_t delay_ms;
+    bool is_lazy;       /* its end needs no sync */
+    uint64_t delay_ms;  /* of a put: the `after` */
+    int64_t ahead_ms;   /* of a put: its rank is so much before the time of its commit */
+    uint64_t unique_ms; /* of a put; 0 = another one with its name is stored, too */
+    bool is_duplicate;  /* it was not stored: one with its name was */
     char reason[PIECE_REASON_SIZE], detail[PIECE_DETAIL_SIZE];
     size_t size;
     char bytes[];

@@ -9,11 +9,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <openssl/evp.h>
+
 #include "hub.h"
 
 #define COPIES_MAX ((uint64_t)8 << 20) /* bytes of payload that wait, and one message */
 #define REPORT_MS 1000u                /* between two looks at the figures */
 #define SHORT_MS 100u                  /* without memory, before a message is tried again */
+#define DIGEST_SHOWN 20u               /* bytes of a name: enough against any accident */
 #define END_MS 1000u                   /* at the end, how long nothing is stored */
 
 struct put {
@@ -21,7 +24,7 @@ struct put {
     struct client *client;                 /* owned */
     uint64_t waiting_bytes;
     uint32_t waiting;
-    uint64_t stored;
+    uint64_t stored, duplicates;
     bool had_trouble;
     bool is_leaving;
     uint64_t went_at; /* when it began to leave, or something was last stored since */
@@ -75,7 +78,8 @@ static void settle_all(struct weir_self *self, struct put *state, struct piece_l
 
         state->waiting--;
         state->waiting_bytes -= piece->size;
-        state->stored += is_dead ? 0 : 1;
+        state->stored += is_dead || piece->is_duplicate ? 0 : 1;
+        state->duplicates += piece->is_duplicate ? 1 : 0;
         if (is_dead)
             weir_reason(self, "%s", piece->detail);
         (void)weir_settle(self, piece->of, is_dead ? WEIR_REJECT : WEIR_DONE);
@@ -150,6 +154,34 @@ static int put_open(struct weir_self *self, const void *settings, void *memory)
     return status;
 }
 
+/* False: memory is out. */
+static bool name_by_content(struct piece *piece)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool is_well = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1 &&
+                   EVP_DigestUpdate(context, piece->tag, strlen(piece->tag) + 1) == 1 &&
+                   EVP_DigestUpdate(context, piece->bytes, piece->size) == 1 &&
+                   EVP_DigestFinal_ex(context, digest, NULL) == 1;
+    int length = snprintf(piece->name, sizeof piece->name, "content:");
+
+    for (size_t i = 0; is_well && i < DIGEST_SHOWN; i++)
+        length += snprintf(piece->name + length, sizeof piece->name - (size_t)length, "%02x",
+                           digest[i]);
+    EVP_MD_CTX_free(context);
+    return is_well;
+}
+
+/* A message without a key has the name of its run, and is unique. */
+static bool name(struct piece *piece, uint32_t id)
+{
+    if (id == QUEUE_ID_CONTENT)
+        return name_by_content(piece);
+    if (id == QUEUE_ID_KEY && piece->key != 0)
+        (void)snprintf(piece->name, sizeof piece->name, "key:%016" PRIx64, piece->key);
+    return true;
+}
+
 static int put_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct put *state = memory;
@@ -160,7 +192,8 @@ static int put_handle(struct weir_self *self, void *memory, const struct weir_me
         return WEIR_REJECT;
     }
     piece = piece_copy(message);
-    if (!piece) {
+    if (!piece || !name(piece, state->settings->id)) {
+        piece_destroy(piece);
         weir_retry_after(self, SHORT_MS);
         return WEIR_POSTPONE;
     }
@@ -233,6 +266,7 @@ static void put_inspect(struct weir_self *self, void *memory, struct weir_inspec
     weir_inspect_add(out, "queue_bytes", "%" PRIu64, figures.bytes);
     weir_inspect_add(out, "unstored", "%" PRIu32, state->waiting);
     weir_inspect_add(out, "stored", "%" PRIu64, state->stored);
+    weir_inspect_add(out, "duplicates", "%" PRIu64, state->duplicates);
     weir_inspect_add(out, "store", "%s",
                      figures.has_trouble ? "trouble"
                      : figures.is_full   ? "full"
@@ -249,6 +283,8 @@ static void put_check(const void *memory, struct weir_report *report)
     settings_check(settings, report);
     if (settings->piece_max > settings->bytes)
         weir_report_error(report, "piece_max", "must be at most `bytes`");
+    if (settings->unique > 0 && settings->id == QUEUE_ID_RUN)
+        weir_report_error(report, "unique", "needs `id: key` or `id: content`");
 }
 
 static const struct weir_option options[] = {
@@ -265,6 +301,18 @@ static const struct weir_option options[] = {
                      .help = "that the file system keeps free: below it nothing is stored"),
     WEIR_OPTION_SIZE(struct queue_settings, piece_max, .fallback = "16MiB", .min = 1,
                      .max = 512 << 20, .live = true, .help = "a larger message is rejected"),
+    WEIR_OPTION_ENUM(struct queue_settings, id, .fallback = "run", .choices = settings_ids,
+                     .live = true, .help = "what names a piece: its put, its key or its content"),
+    WEIR_OPTION_DURATION(struct queue_settings, unique, .fallback = "0s", .max = 2592000000,
+                         .live = true,
+                         .help = "so long a second piece with the same id is done, not stored"),
+    WEIR_OPTION_DURATION(struct queue_settings, after, .fallback = "0s", .max = 31536000000,
+                         .live = true, .help = "a piece is taken so long after it was put"),
+    WEIR_OPTION_I64(struct queue_settings, priority, .fallback = "0", .min = -1000, .max = 1000,
+                    .live = true, .help = "higher ones are taken first, as if put earlier"),
+    WEIR_OPTION_DURATION(struct queue_settings, aging, .fallback = "10s", .min = 1,
+                         .max = 604800000, .live = true,
+                         .help = "how much earlier, for each priority"),
     { 0 },
 };
 

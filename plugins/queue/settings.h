@@ -15,6 +15,12 @@ enum queue_sync {
     QUEUE_SYNC_NORMAL, /* the end of the process loses nothing */
 };
 
+enum queue_id {
+    QUEUE_ID_RUN,     /* of the run of the host, and a number */
+    QUEUE_ID_KEY,     /* the key of the message */
+    QUEUE_ID_CONTENT, /* tag and payload */
+};
+
 struct queue_settings {
     const char *file;
     const char *queue;
@@ -25,6 +31,11 @@ struct queue_settings {
     uint64_t bytes;     /* of payload */
     uint64_t min_free;  /* bytes of the file system */
     uint64_t piece_max; /* bytes */
+    uint32_t id;        /* enum queue_id */
+    uint64_t unique;    /* milliseconds */
+    uint64_t after;     /* milliseconds */
+    int64_t priority;
+    uint64_t aging; /* milliseconds for a priority of 1 */
     /* queue.take */
     uint32_t attempts;
     uint64_t backoff; /* milliseconds */
@@ -41,7 +52,7 @@ struct queue_settings {
                          .choices = settings_syncs,                                                \
                          .help = "normal: survives the process, not a power failure")
 
-extern const char *const settings_syncs[];
+extern const char *const settings_syncs[], *const settings_ids[];
 extern const struct weir_behaviour queue_put, queue_take;
 
 /* Checks what both behaviours have. */

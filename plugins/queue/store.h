@@ -37,6 +37,9 @@ enum store_statement {
     STORE_GET_QUEUE,
     STORE_COUNT_QUEUE,
     STORE_SET_QUEUE,
+    STORE_GET_SEEN,
+    STORE_SET_SEEN,
+    STORE_FORGET_SEEN,
     STORE_STATEMENTS,
 };
 
@@ -112,8 +115,11 @@ int store_tidy(struct store *store);
 
 /* --- store_pieces.c: within a transaction; 0, or -1 with `error` ------------------------------ */
 
+/* Sets `id` and `rank`, or `is_duplicate`. */
 int store_insert(struct store *store, struct store_queue *queue, struct piece *piece,
                  int64_t now_ms);
+/* Drops some names that are not unique any more. */
+int store_forget_seen(struct store *store, int64_t now_ms);
 /* These do nothing when the piece is not ready any more: it was done before a doubt. */
 int store_remove(struct store *store, struct store_queue *queue, int64_t id, uint64_t size);
 int store_retry(struct store *store, int64_t id, uint32_t attempt, int64_t due_ms,

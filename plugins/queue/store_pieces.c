@@ -6,8 +6,8 @@
 
 /* In the order of enum store_statement. */
 static const char *const texts[STORE_STATEMENTS] = {
-    "INSERT INTO piece(queue, state, rank, attempt, crashes, made, key, name, tag, layout, payload)"
-    " VALUES(?1, 0, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9)",
+    "INSERT INTO piece(queue, state, rank, attempt, crashes, made, key, name, tag, layout, payload,"
+    " due, delay) VALUES(?1, ?10 IS NOT NULL, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     "DELETE FROM piece WHERE id=?1 AND state=0",
     "UPDATE piece SET state=1, attempt=?2, due=?3, delay=?4 WHERE id=?1 AND state=0",
     "UPDATE piece SET state=2, attempt=?2, reason=?3, detail=?4 WHERE id=?1 AND state=0",
@@ -20,9 +20,13 @@ static const char *const texts[STORE_STATEMENTS] = {
     "SELECT seq FROM sqlite_sequence WHERE name='piece'",
     "INSERT INTO queue(name, pieces, bytes, last_rank) VALUES(?1, 0, 0, 0)",
     "SELECT id, last_rank FROM queue WHERE name=?1",
-    "SELECT count(*), ifnull(sum(length(payload)), 0), ifnull(max(rank), 0) FROM piece"
-    " WHERE queue=?1",
+    "SELECT count(*), ifnull(sum(length(payload)), 0) FROM piece WHERE queue=?1",
     "UPDATE queue SET pieces=?2, bytes=?3, last_rank=?4 WHERE id=?1",
+    "SELECT until FROM seen WHERE queue=?1 AND name=?2",
+    "INSERT INTO seen(queue, name, until) VALUES(?1, ?2, ?3)"
+    " ON CONFLICT(queue, name) DO UPDATE SET until=?3",
+    "DELETE FROM seen WHERE (queue, name) IN"
+    " (SELECT queue, name FROM seen WHERE until<=?1 LIMIT 1000)",
 };
 
 int store_prepare(struct store *store)
@@ -77,8 +81,6 @@ int store_read_queue(struct store *store, struct store_queue *queue)
         if (code == SQLITE_ROW) {
             figures.pieces = (uint64_t)sqlite3_column_int64(count, 0);
             figures.bytes = (uint64_t)sqlite3_column_int64(count, 1);
-            if (figures.last_rank < sqlite3_column_int64(count, 2))
-                figures.last_rank = sqlite3_column_int64(count, 2);
         }
         reset(count);
     }
@@ -118,14 +120,57 @@ int store_write_queues(struct store *store)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* Notes the name. After a step of the clock back it is unique for no longer than `unique_ms`. */
+static int see(struct store *store, const struct store_queue *queue, struct piece *piece,
+               int64_t now_ms)
+{
+    sqlite3_stmt *get = store->statements[STORE_GET_SEEN];
+    sqlite3_stmt *set = store->statements[STORE_SET_SEEN];
+    int64_t until = 0, next = now_ms + (int64_t)piece->unique_ms;
+    int code;
+
+    (void)sqlite3_bind_int64(get, 1, queue->id);
+    bind_text(get, 2, piece->name);
+    code = sqlite3_step(get);
+    if (code == SQLITE_ROW)
+        until = sqlite3_column_int64(get, 0);
+    reset(get);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return store_fail(store, "read");
+    piece->is_duplicate = until > now_ms;
+    if (piece->is_duplicate && until <= next)
+        return 0;
+    (void)sqlite3_bind_int64(set, 1, queue->id);
+    bind_text(set, 2, piece->name);
+    (void)sqlite3_bind_int64(set, 3, next);
+    return store_run(store, STORE_SET_SEEN);
+}
+
+int store_forget_seen(struct store *store, int64_t now_ms)
+{
+    (void)sqlite3_bind_int64(store->statements[STORE_FORGET_SEEN], 1, now_ms);
+    return store_run(store, STORE_FORGET_SEEN);
+}
+
+/* The rank before `ahead_ms` never falls, so a clock that is set back changes no order. */
 int store_insert(struct store *store, struct store_queue *queue, struct piece *piece,
                  int64_t now_ms)
 {
     sqlite3_stmt *insert = store->statements[STORE_INSERT];
+    int64_t rank = now_ms > queue->now.last_rank ? now_ms : queue->now.last_rank;
 
     if (add_queue(store, queue) != 0)
         return -1;
-    piece->rank = now_ms > queue->now.last_rank ? now_ms : queue->now.last_rank;
+    piece->is_duplicate = false; /* a group that failed may have said so */
+    if (piece->unique_ms > 0 && see(store, queue, piece, now_ms) != 0)
+        return -1;
+    if (piece->is_duplicate)
+        return 0;
+    piece->rank = rank - piece->ahead_ms;
+    if (piece->delay_ms > 0) {
+        (void)sqlite3_bind_int64(insert, 10, now_ms + (int64_t)piece->delay_ms);
+        (void)sqlite3_bind_int64(insert, 11, (int64_t)piece->delay_ms);
+    }
     (void)sqlite3_bind_int64(insert, 1, queue->id);
     (void)sqlite3_bind_int64(insert, 2, piece->rank);
     (void)sqlite3_bind_int64(insert, 3, piece->attempt);
@@ -140,8 +185,8 @@ int store_insert(struct store *store, struct store_queue *queue, struct piece *p
     (void)sqlite3_bind_blob64(insert, 9, piece->bytes, piece->size, SQLITE_STATIC);
     if (store_run(store, STORE_INSERT) != 0)
         return -1;
-    store->next_id = sqlite3_last_insert_rowid(store->connection);
-    queue->now.last_rank = piece->rank;
+    store->next_id = piece->id = sqlite3_last_insert_rowid(store->connection);
+    queue->now.last_rank = rank;
     queue->now.pieces++;
     queue->now.bytes += piece->size;
     queue->is_touched = true;

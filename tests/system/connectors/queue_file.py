@@ -448,14 +448,10 @@ def test_retry_waits_over_a_restart():
 def test_options_that_are_missing_are_refused():
     """As `weir check` says."""
     with fixture() as host:
-        for option in ("id: run", "unique: 1s", "after: 1s", "priority: 1", "aging: 1s",
-                       "crashes: 3"):
-            host.configure(more=f", {option}")
-            answer = host.run("check", host.file)
-            name = option.split(":", maxsplit=1)[0]
-            check(answer.returncode != 0 and re.search(rf"\b{name}\b",
-                                                       answer.stderr + answer.stdout),
-                  f"{option}: {answer}")
+        host.configure(more=", crashes: 3")
+        answer = host.run("check", host.file)
+        check(answer.returncode != 0 and re.search(r"\bcrashes\b", answer.stderr + answer.stdout),
+              f"{answer}")
 
 
 if __name__ == "__main__":

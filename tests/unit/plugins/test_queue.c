@@ -35,6 +35,8 @@ static void test_wrong_options_are_reported(void)
     CU_ASSERT_TRUE(is_mistake("put", "file: /x\nqueue: ''", "1 to 128 bytes"));
     CU_ASSERT_TRUE(is_mistake("put", "file: /x\nqueue: q\nbytes: 1KiB", "at most `bytes`"));
     CU_ASSERT_TRUE(is_mistake("put", "file: /x\nqueue: q\nwindow: 1001", "window"));
+    CU_ASSERT_TRUE(is_mistake("put", "file: /x\nqueue: q\nunique: 1s", "id: content"));
+    CU_ASSERT_TRUE(is_mistake("put", "file: /x\nqueue: q\npriority: 1001", "priority"));
     CU_ASSERT_TRUE(is_mistake("take", "file: /x\nqueue: q\nbackoff: 2h", "at least `backoff`"));
     CU_ASSERT_TRUE(is_mistake("take", "file: /x\nqueue: q\npriority: 1", "priority"));
 }
