@@ -115,6 +115,23 @@ static const char *find_position(const struct settings_source *source)
     return NULL;
 }
 
+/* A dead message is done for its position only when its dead letter is on the disk. A source with
+ * another state, such as queue.take, keeps its dead itself. */
+static void check_dead_letters(struct checking *checking, const struct settings_source *source,
+                               const struct mark *mark)
+{
+    const char *position = find_position(source);
+    char path[PATH_SIZE];
+
+    if (!position || strcmp(position, "position") != 0 ||
+        checking->settings->host.dead_letters.file)
+        return;
+    (void)snprintf(path, sizeof path, "sources.%s.args.position", source->name);
+    report_warn(checking->report, mark, path,
+                "never passes a message that is dead, since no file keeps dead letters: after a "
+                "restart that message and all behind it come again; set `host.dead_letters.file`");
+}
+
 /* A message with an origin has one outcome, so no pool gives it to several workers. */
 static void check_origin(struct checking *checking, const struct settings_source *source,
                          const struct feed_way *way, const struct mark *mark, const char *path)
@@ -144,6 +161,7 @@ static void check_feed(struct checking *checking, const struct settings_source *
                     "%s begins without workers: the source waits until %s is scaled", pool->path,
                     pool->nested ? "a pool below it" : "it");
     check_origin(checking, source, &ways[source->to], mark, path);
+    check_dead_letters(checking, source, mark);
     if (is_keyless(source))
         check_keys(checking, source, &ways[source->to], mark, path);
 }

@@ -79,6 +79,15 @@ bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t n
     return false;
 }
 
+bool long_turns_last(const struct long_turns *turns)
+{
+    for (uint32_t i = 0; i < RUNTIME_DISPATCHERS_MAX; i++)
+        if (turns->watchdogs[i] &&
+            watchdog_sees_turn(turns->watchdogs[i], turns->runtime->dispatchers[i]))
+            return true;
+    return false;
+}
+
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,
                        void *value)
 {

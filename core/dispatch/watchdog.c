@@ -49,3 +49,13 @@ uint32_t watchdog_check(struct watchdog *watchdog, struct dispatcher *dispatcher
     }
     return IDLE_NOBODY;
 }
+
+bool watchdog_sees_turn(const struct watchdog *watchdog, struct dispatcher *dispatcher)
+{
+    uint32_t count = dispatcher_slot_count(dispatcher);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (watchdog->sights[i].since_ns && !watchdog->sights[i].reported)
+            return true;
+    return false;
+}

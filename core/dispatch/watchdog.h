@@ -34,4 +34,7 @@ void watchdog_init(struct watchdog *watchdog);
 uint32_t watchdog_check(struct watchdog *watchdog, struct dispatcher *dispatcher, uint64_t now_ns,
                         uint64_t limit_ns, uint64_t *out_ns);
 
+/* Whether a thread was in a turn at the last check that was not reported. */
+bool watchdog_sees_turn(const struct watchdog *watchdog, struct dispatcher *dispatcher);
+
 #endif

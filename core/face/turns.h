@@ -44,6 +44,9 @@ void long_turns_destroy(struct long_turns *turns);
 bool long_turns_look(struct long_turns *turns, const char *unwatched, uint64_t now_ns,
                      uint64_t limit_ns, struct long_turn *out);
 
+/* Whether a turn lasted at the last look that was not reported yet. */
+bool long_turns_last(const struct long_turns *turns);
+
 /* Sends a signal with a value to the thread of that turn. Never waits. False: not now; a check
  * finds the turn again. */
 bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, int number,

@@ -203,7 +203,6 @@ static void read_progress(void *context, struct progress_figures *out)
 static int make_io(struct host *host)
 {
     struct io_callbacks callbacks = running_callbacks(host);
-    uint64_t tick_ms = host->assembly.shared->settings->source_count ? TICK_MS : IDLE_TICK_MS;
     struct progress_setup progress = {
         .screen = host->screen,
         .sink = logger_sink(host->logger),
@@ -218,7 +217,8 @@ static int make_io(struct host *host)
     if (!host->progress)
         return WEIR_ENOMEM;
     report_init(&report);
-    status = io_create(&callbacks, tick_ms, &report, &host->io);
+    host->tick_ms = host->assembly.shared->settings->source_count ? TICK_MS : IDLE_TICK_MS;
+    status = io_create(&callbacks, host->tick_ms, &report, &host->io);
     if (status == 0)
         exit_guard_set_wake(running_wake, host);
     if (status == 0 && poll_set_attach(host->poll_set, io_loop(host->io), host->runtime) != 0)

@@ -204,10 +204,13 @@ static void on_tick(void *context, uint64_t now_ms)
 {
     struct host *host = context;
     struct runtime_figures figures;
+    uint64_t next_ms;
 
     progress_tick(host->progress, now_ms);
     logger_tick(host->logger);
     turn_watch_tick(host->turn_watch, now_ms);
+    next_ms = turn_watch_next_ms(host->turn_watch);
+    io_set_tick(host->io, next_ms < host->tick_ms ? next_ms : host->tick_ms);
     poll_set_tick(host->poll_set, now_ms);
     look_at_descriptors(host, now_ms);
     control_routes_collect(&host->routes);

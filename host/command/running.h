@@ -58,6 +58,7 @@ struct host {
     struct secrets secrets;    /* of the first read */
     struct cpu_watch cpu_watch;
     struct notify *notify;               /* NULL: no service manager */
+    uint64_t tick_ms;                    /* between two beats while nothing takes long */
     struct heartbeat *heartbeat;         /* NULL: no beat is expected */
     struct stuck_progress progress_seen; /* at the last beat */
     struct unserved unserved;

@@ -81,6 +81,8 @@ static void write_waiting(FILE *stream, const struct looks *looks)
           false },
         { "weir_pool_held_messages", "held", "Messages that wait for an outbox or a retry.",
           false },
+        { "weir_pool_retrying_messages", "retrying",
+          "Messages that wait in a pool's workers until they are tried again.", false },
         { "weir_pool_throttled_messages", "throttled",
           "Messages that a pool's workers emitted, and that wait for a token of an output's "
           "rate.",

@@ -251,6 +251,15 @@ static void print_suspended_locked(const struct overview *overview, uint32_t ind
                 path, pool_target(pool), path);
 }
 
+/* They are not in the mailboxes, so the table shows them nowhere. */
+static void print_retrying(const struct overview_pool *pool, FILE *stream)
+{
+    if (!pool->settings->nested && pool->stats.retrying > 0)
+        fprintf(stream, "note: pool %s: %" PRIu64 " %s for a retry\n", pool->settings->path,
+                (uint64_t)pool->stats.retrying,
+                plural(pool->stats.retrying, "message waits", "messages wait"));
+}
+
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
@@ -263,8 +272,13 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
         overview_look_locked(overview, i, &pool);
         print_row(&pool, width, stream);
     }
-    for (uint32_t i = 0; i < settings->pool_count; i++)
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        struct overview_pool pool;
+
+        overview_look_locked(overview, i, &pool);
+        print_retrying(&pool, stream);
         print_suspended_locked(overview, i, stream);
+    }
     readiness_print_locked(overview, "warning: ", stream);
     readiness_print_degraded_locked(overview, stream);
     stuck_print(overview, "warning: ", "warning: ", stream);

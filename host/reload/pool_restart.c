@@ -121,6 +121,16 @@ static void say_is_not_stuck(const struct restarting *restarting, struct pool_re
                    restarting->path, restarting->index);
 }
 
+static void say_is_not_stuck_yet(const struct restarting *restarting,
+                                 struct pool_restart_result *out)
+{
+    (void)snprintf(out->why, sizeof out->why,
+                   "%s#%" PRIu32 " has no process that could be killed, and its callback has not "
+                   "taken longer than `turn_warning` yet: without --now it is restarted after its "
+                   "message in hand",
+                   restarting->path, restarting->index);
+}
+
 static void say_why_it_stays(const struct restarting *restarting, const char *why,
                              struct pool_restart_result *out)
 {
@@ -142,9 +152,12 @@ static int leave_behind(const struct restarting *restarting, struct executor *ex
     int status;
 
     /* The turn comes first: it is the one that was reported, if that one still lasts. */
-    if (!pool_find_turn(restarting->pool, restarting->index, 0, &at) ||
-        !turn_watch_find(restarting->watch, restarting->pool, restarting->index, 0, &out->stuck)) {
+    if (!pool_find_turn(restarting->pool, restarting->index, 0, &at)) {
         say_is_not_stuck(restarting, out);
+        return WEIR_ENOTALLOWED;
+    }
+    if (!turn_watch_find(restarting->watch, restarting->pool, restarting->index, 0, &out->stuck)) {
+        say_is_not_stuck_yet(restarting, out);
         return WEIR_ENOTALLOWED;
     }
     status = pool_leave_behind(restarting->pool, restarting->index, &at, executor, &why);

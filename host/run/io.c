@@ -283,8 +283,19 @@ void io_resume_tick(struct io *io)
     if (!io->tick_ms || uv_is_active((uv_handle_t *)&io->tick))
         return;
     uv_update_time(&io->loop);
-    io->beat_ms = io->tick_ms;
-    uv_timer_start(&io->tick, on_tick, io->tick_ms, io->tick_ms);
+    io->beat_ms = io->tick_ms < IO_RESUMED_TICK_MS ? io->tick_ms : IO_RESUMED_TICK_MS;
+    uv_timer_start(&io->tick, on_tick, io->beat_ms, io->beat_ms);
+}
+
+void io_set_tick(struct io *io, uint64_t tick_ms)
+{
+    if (!io->tick_ms)
+        return;
+    io->tick_ms = tick_ms;
+    if (io->beat_ms <= tick_ms || !uv_is_active((uv_handle_t *)&io->tick))
+        return;
+    io->beat_ms = tick_ms;
+    uv_timer_start(&io->tick, on_tick, tick_ms, tick_ms);
 }
 
 void io_run(struct io *io)

@@ -24,6 +24,7 @@
 #define IO_SAME_STOP_MS 100
 
 #define IO_FIRST_TICK_MS 1
+#define IO_RESUMED_TICK_MS 100
 
 /* All are called on the I/O thread, and may be NULL. */
 struct io_callbacks {
@@ -71,10 +72,12 @@ void io_destroy(struct io *io);
  * io_destroy, which runs the loop once more. Borrowed. */
 struct uv_loop_s *io_loop(struct io *io);
 
-/* Stops the beat; io_resume_tick starts it again, a whole tick_ms before the next beat. Repeated
- * calls are allowed. */
+/* Stops the beat; io_resume_tick starts it again: the next beat comes after IO_RESUMED_TICK_MS, or
+ * tick_ms if that is shorter, and then as at first. Repeated calls are allowed. */
 void io_pause_tick(struct io *io);
 void io_resume_tick(struct io *io);
+/* Sets the interval; not 0. A longer one is reached as at first. No effect without a beat. */
+void io_set_tick(struct io *io, uint64_t tick_ms);
 
 /* Runs until io_stop. */
 void io_run(struct io *io);

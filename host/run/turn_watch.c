@@ -19,6 +19,8 @@
 #define KEPT_TURNS 30u /* times the limit: then a message is kept for too long */
 /* a thread that takes longer is in the kernel, where no signal reaches it */
 #define ANSWER_NS 2000000000u
+#define LASTS_MS 100u /* a turn is reported so much later than its limit, at most */
+#define ASKED_MS 5u   /* one thread is asked after the other */
 
 /* The owner of the probe. */
 enum probe_state {
@@ -269,6 +271,15 @@ void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms)
 
     if (watch->probe && finish_probe(watch, now_ns))
         probe_one(watch, now_ns);
+}
+
+uint64_t turn_watch_next_ms(const struct turn_watch *watch)
+{
+    /* Relaxed: only the handler changes it meanwhile, and the next tick sees that. */
+    if (watch->probe &&
+        atomic_load_explicit(&watch->probe->state, memory_order_relaxed) != PROBE_FREE)
+        return ASKED_MS;
+    return watch->probe && long_turns_last(watch->turns) ? LASTS_MS : UINT64_MAX;
 }
 
 bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index, weir_pid pid,

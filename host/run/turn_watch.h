@@ -43,6 +43,10 @@ void turn_watch_set_limit(struct turn_watch *watch, uint64_t limit_ms);
 
 void turn_watch_tick(struct turn_watch *watch, uint64_t now_ms);
 
+/* When turn_watch_tick wants to be called again, at the latest, in milliseconds: soon while turns
+ * last, very soon while a thread is asked for its stack. UINT64_MAX: no turn lasts. */
+uint64_t turn_watch_next_ms(const struct turn_watch *watch);
+
 /* Finds the turn of a worker (as pool_find_turn) that has been reported and still lasts. False:
  * there is none, or `watch` is NULL. Any thread. */
 bool turn_watch_find(struct turn_watch *watch, struct pool *pool, uint32_t index, weir_pid pid,

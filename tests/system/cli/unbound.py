@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   `weir check` warns of an output that loses what its behaviour is for, and of no other
-        output of a bundled behaviour; `--strict` makes an error of it. Shows promise B63.
+        output of a bundled behaviour; `--strict` makes an error of it. Shows promise B63. It
+        warns of a position without a file of dead letters. Shows promise B93.
 Method: a table of the outputs of all bundled workers is compared with what `weir describe` says.
         Then each worker is checked in a file that binds none, some and all of its outputs.
 
@@ -124,6 +125,19 @@ def test_source_needs_a_pool(folder):
     expect(result.returncode == 78 and "sources.in.to: is required" in result.stderr, f"{result}")
 
 
+def test_position_needs_a_file_of_dead_letters(folder):
+    text = ('host: {{{0}}}\nsources: {{in: {{use: files.lines, to: a, args: {{paths: [x], '
+            'position: {1}}}}}}}\npools: {{a: {{use: sink.null}}}}\n')
+    warning = "sources.in.args.position: warning: never passes a message that is dead"
+    for host, position, warns in (("", "y", True), ("dead_letters: {count: 5}", "y", True),
+                                  ("dead_letters: {file: z}", "y", False)):
+        result = checked(folder, text.format(host, position))
+        expect(result.returncode == 0 and (warning in result.stderr) == warns,
+               f"{host}, {position}: {result}")
+        result = checked(folder, text.format(host, position), "--strict")
+        expect(result.returncode == (78 if warns else 0), f"{host}, {position}, strict: {result}")
+
+
 def test_examples_lose_nothing(folder):
     """Those of bundled behaviours; tests/system/examples has the others."""
     seen = 0
@@ -143,6 +157,7 @@ def main():
         test_each_worker(folder)
         test_answers_are_not_lost(folder)
         test_source_needs_a_pool(folder)
+        test_position_needs_a_file_of_dead_letters(folder)
         test_examples_lose_nothing(folder)
     for failure in FAILURES:
         print(f"FAILED: {failure}", file=sys.stderr)

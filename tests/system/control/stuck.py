@@ -12,6 +12,7 @@ Method: a real host whose workers wait at a FIFO, in `handle` and in `open`, on 
 """
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -156,6 +157,35 @@ def test_open_is_named(host, folder):
     until(lambda: not stuck(host, "door"), "the door is open")
 
 
+IDLE = """
+pools:
+  pass: {use: slow_open.pass, size: 6, outputs: {out: last}, args: {barrier: FOLDER/many}}
+  last: {use: sink.null, size: 1}
+"""
+
+
+def test_named_soon_in_a_host_without_sources():
+    """Such a host looks once a second while nothing lasts. More than one thread is asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkfifo(f"{folder}/many")
+        host = Host(folder)
+        host.write(IDLE.replace("FOLDER", folder), more=", turn_warning: 50ms")
+        host.start()
+
+        def is_soon():
+            host.run("send", "pass", *"abcdef")
+            until(lambda: len(stuck(host, "pass")) == 6, "all are named")
+            with open(host.log, encoding="utf-8") as log:
+                found = [int(ms) for ms in re.findall(r'event="turn takes long" ms=(\d+)',
+                                                      log.read())]
+            let_go(folder, "many", 6)
+            until(lambda: not stuck(host, "pass"), "they go on")
+            return max(found[-6:]) < 900
+
+        until(is_soon, "a long turn is reported before a second has passed")
+        host.stop(9)
+
+
 def main():
     os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
     with tempfile.TemporaryDirectory() as folder:
@@ -173,6 +203,7 @@ def main():
         test_left_behind_twice(host, folder, "hog")
         test_open_is_named(host, folder)
         host.stop(9)
+    test_named_soon_in_a_host_without_sources()
     return report_failures()
 
 
