@@ -7,7 +7,7 @@
 #include "config/language.h"
 #include "config/pattern.h"
 
-#define FILES_MAX 1000 /* of all patterns: far more than a configuration has */
+#define FILES_MAX 10000 /* of all patterns: as many as there may be pools */
 
 /* --- which files ------------------------------------------------------------------------------ */
 

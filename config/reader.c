@@ -13,7 +13,7 @@
 
 #define BYTES_MAX ((size_t)8 << 20) /* docs/promises.md promises these four limits */
 #define DEPTH_MAX 64u
-#define NODES_MAX 100000u
+#define NODES_MAX 500000u
 #define TEXT_MAX (1u << 20)
 
 /* The reading of one file and the files that it includes. */

@@ -286,7 +286,7 @@ static void write_values(const struct page *page)
               "keys at the top that begin with `x-` are ignored and may hold anchors. The check "
               "warns of a pool that nothing in the file leads to; the path of a pool below a key "
               "`x-reached` says that code or `weir send` does. Limits of a "
-              "file, with its includes and with aliases expanded: 8 MiB, 64 levels, 100,000 "
+              "file, with its includes and with aliases expanded: 8 MiB, 64 levels, 500,000 "
               "values, 1 MiB for a text, 100,000 times `${`, 1,000 values from files.");
 }
 

@@ -13,7 +13,7 @@
 struct config_limits {
     size_t bytes;   /* of all files, and of all texts, aliases written out; 0 = 8 MiB */
     uint32_t depth; /* of nesting; 0 = 64 */
-    uint32_t nodes; /* of all files, aliases counted as if written out; 0 = 100,000 */
+    uint32_t nodes; /* of all files, aliases counted as if written out; 0 = 500,000 */
     uint32_t text;  /* bytes of one key or value; 0 = 1 MiB */
 };
 

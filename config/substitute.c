@@ -10,7 +10,7 @@
 #define PATH_SIZE 512          /* of a key's path in a message; a longer one is truncated */
 #define NAME_SIZE 128          /* of a variable */
 #define REFERENCES_MAX 100000u /* of `${` in all files: one for each value */
-#define FILES_MAX 1000u        /* as many as `include` may name */
+#define FILES_MAX 1000u        /* whose contents are values; each is read */
 #define SECRET_SIZE_MAX ((size_t)64 << 10) /* of a file of secrets: a key or a certificate */
 
 /* --- one value -------------------------------------------------------------------------------- */
