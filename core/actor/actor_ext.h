@@ -83,8 +83,9 @@ struct actor_ext {
 
     struct deadlines deadlines; /* of requests and alarms */
 
-    struct message_list retries;      /* waiting for redelivery, at their again_ns */
-    bool is_postponed;                /* one of them lacks a resource: no new message meanwhile */
+    struct message_list retries; /* waiting for redelivery, at their again_ns */
+    /* the one of them that was postponed last: while it waits, no new message; NULL: none waits */
+    const struct message *postponed;
     struct message *row;              /* the last that was put back, see front.h; NULL: none */
     struct message_index *kept_index; /* of the kept messages: kept.h; NULL: none */
     struct message_list stash;        /* stashed by the worker: stash.h */

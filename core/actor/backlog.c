@@ -105,8 +105,15 @@ void backlog_postpone(struct actor *actor, struct message *message)
         front_append(actor, message);
         return;
     }
-    ext->is_postponed = true;
+    ext->postponed = message;
     wait_for_retry(actor, ext, message, actor->retry_after_ms);
+}
+
+/* The message leaves the retries. */
+static void end_wait(struct actor_ext *ext, const struct message *message)
+{
+    if (ext->postponed == message)
+        ext->postponed = NULL;
 }
 
 /* Moves retries to the front that are due, or have one of the flags. */
@@ -124,8 +131,8 @@ static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
             wanted_status_of(actor->runtime, actor->executor, message) != 0) {
+            end_wait(ext, message);
             front_append(actor, message);
-            ext->is_postponed = false;
             continue;
         }
         if (look_ns(message, now_ns) < next)
@@ -155,6 +162,7 @@ static struct message *take_backlog(struct actor *actor)
 
     if (!message && actor->ext) {
         message = message_list_take(&actor->ext->retries);
+        end_wait(actor->ext, message);
         note_retries(actor);
     }
     if (!message)
@@ -176,6 +184,7 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
 {
     struct message_queue all = *held;
     struct message *message;
+    bool was_postponed;
 
     *held = (struct message_queue){ 0 };
     while ((message = message_queue_take(&all))) {
@@ -183,11 +192,14 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
             message_queue_append(held, message);
             continue;
         }
+        was_postponed = actor->ext && actor->ext->postponed == message;
         settle_unhold(actor);
         *refusal = give(actor, message);
         if (*refusal != 0) {
             settle_hold(actor);
             message_queue_append(held, message);
+        } else if (was_postponed) {
+            actor->ext->postponed = NULL;
         }
     }
 }

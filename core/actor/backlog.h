@@ -7,6 +7,7 @@
 #define ACTOR_BACKLOG_H
 
 #include "actor/actor_ext.h"
+#include "actor/front.h"
 
 /* True when no message waits in the lanes, in front of them, or for a retry. */
 bool backlog_is_empty(struct actor *actor);
@@ -18,12 +19,13 @@ static inline uint32_t backlog_retries(const struct actor *actor)
 }
 
 /* True when the largest number of retries waits, or a postponed message: the actor takes no new
- * message. */
+ * message. What stands before its normal lane is not new. */
 static inline bool backlog_is_at_retries_max(const struct actor *actor)
 {
     uint32_t count = backlog_retries(actor);
 
-    return count >= SPEC_RETRIES_MAX || (count > 0 && actor->ext->is_postponed);
+    return count >= SPEC_RETRIES_MAX ||
+           (count > 0 && actor->ext->postponed && front_is_empty(actor));
 }
 
 /* Carries out the verdict RETRY: takes the current message; dead `retries` after too many attempts.

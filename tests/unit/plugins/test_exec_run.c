@@ -427,6 +427,7 @@ static void test_memory_that_is_out_postpones_the_message(void)
         weir_kit_fail_allocation(kit, nth);
         CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "x", 1), WEIR_POSTPONE);
         CU_ASSERT_EQUAL(weir_kit_watch_count(kit), 0);
+        CU_ASSERT_EQUAL(weir_kit_descriptors(kit), 0); /* a message that waits has no share */
         give(kit, "x");
         expect_output(kit, 0, "x");
         finish(kit);

@@ -32,6 +32,15 @@ static int try_later(struct weir_self *self, struct probe *probe,
     return WEIR_RETRY;
 }
 
+static int lack_something(struct weir_self *self, struct probe *probe,
+                          const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_retry_after(self, HOUR_MS);
+    return WEIR_POSTPONE;
+}
+
 static int leave_kept(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
@@ -44,11 +53,19 @@ static int leave_retry(struct weir_self *self, struct probe *probe,
     return send_under(self, probe, message, try_later);
 }
 
+static int leave_postponed(struct weir_self *self, struct probe *probe,
+                           const struct weir_message *message)
+{
+    return send_under(self, probe, message, lack_something);
+}
+
 static const struct {
     probe_act *leave;
     enum dead_reason dead; /* of the statement */
 } rows[] = {
-    { leave_kept, DEAD_CRASHED }, { leave_retry, DEAD_CRASHED }, /* it has begun */
+    { leave_kept, DEAD_CRASHED }, /* it has begun */
+    { leave_retry, DEAD_CRASHED },
+    { leave_postponed, DEAD_REJECTED }, /* it has not */
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
