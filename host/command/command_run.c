@@ -265,6 +265,7 @@ static int serve(struct host *host)
             .assembly = &host->assembly,
             .supervisor = &host->supervisor,
             .dead_file = host->dead_file,
+            .reserve = &host->reserve,
             .file = host->file,
             .version = WEIR_VERSION,
             .clock = clock,

@@ -8,6 +8,7 @@
 
 #include "config/encoding.h"
 #include "config/json.h"
+#include "host/control/reserve.h"
 #include "host/dead/dead_payload.h"
 #include "host/pages/sender_names.h"
 
@@ -516,8 +517,11 @@ bool dead_letters_page_replay(const struct overview *overview, const char *path,
         runtime_leave(executor);
     }
     lock_release(&overview->assembly->lock);
-    if (found && overview->dead_file && result.replayed > 0)
+    if (found && overview->dead_file && result.replayed > 0) {
+        reserve_lend(overview->reserve);
         dead_file_mark(overview->dead_file);
+        reserve_end_loan(overview->reserve);
+    }
     if (found)
         show_replay(path, &result, for_people, stream);
     return found;

@@ -13,6 +13,7 @@ struct overview {
     struct assembly *assembly;
     const struct supervisor *supervisor;
     struct dead_file *dead_file; /* NULL: none */
+    struct reserve *reserve;     /* of descriptors; NULL: none */
     const char *file;
     const char *version; /* of the program */
     struct clock clock;
