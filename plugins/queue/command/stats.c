@@ -114,6 +114,11 @@ int call_stats(const struct call *call)
 
     if (!connection)
         return code;
+    code = view_find_queue(call, connection);
+    if (code != EX_OK) {
+        (void)sqlite3_close(connection);
+        return code;
+    }
     if (call->is_json)
         (void)printf("{\"queues\": [");
     if (ask(connection, "SELECT count(*) FROM sqlite_schema") > 0) {

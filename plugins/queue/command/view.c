@@ -145,27 +145,59 @@ static bool is_empty(sqlite3 *connection)
     return is;
 }
 
+int view_find_queue(const struct call *call, sqlite3 *connection)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = SQLITE_DONE;
+
+    if (!call->queue)
+        return EX_OK;
+    if (!is_empty(connection)) {
+        code = sqlite3_prepare_v2(connection, "SELECT 1 FROM queue WHERE name=?1", -1, &statement,
+                                  NULL);
+        if (code == SQLITE_OK)
+            code = sqlite3_bind_text(statement, 1, call->queue, -1, SQLITE_STATIC);
+        if (code == SQLITE_OK)
+            code = sqlite3_step(statement);
+    }
+    if (code == SQLITE_ROW)
+        code = EX_OK;
+    else if (code == SQLITE_DONE)
+        code = call_fail(call, EX_NOINPUT, "there is no queue %s", call->queue);
+    else
+        code = view_fail(call, connection);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static int print_pieces(struct view *view, sqlite3 *connection, bool has_payload)
+{
+    const struct call *call = view->call;
+    int code;
+
+    if (call->count == 0 && is_empty(connection))
+        return EX_OK;
+    if (sqlite3_prepare_v2(connection, call->count > 0 ? by_number : by_filter, -1,
+                           &view->statement, NULL) != SQLITE_OK)
+        return view_fail(call, connection);
+    (void)sqlite3_bind_int(view->statement, 4, has_payload);
+    code = call->count > 0 ? print_numbers(view, connection) : print_all(view, connection);
+    (void)sqlite3_finalize(view->statement);
+    return code;
+}
+
 int view_each(const struct call *call, bool has_payload,
               void (*print)(FILE *out, const struct view_piece *piece, bool is_first))
 {
     struct view view = { .call = call, .print = print };
-    int code = 0;
+    int code = EX_OK;
     sqlite3 *connection = view_open(call, &code);
 
     if (!connection)
         return code;
-    if (call->count == 0 && is_empty(connection)) {
-        (void)sqlite3_close(connection);
-        return 0;
-    }
-    if (sqlite3_prepare_v2(connection, call->count > 0 ? by_number : by_filter, -1, &view.statement,
-                           NULL) != SQLITE_OK) {
-        code = view_fail(call, connection);
-    } else {
-        (void)sqlite3_bind_int(view.statement, 4, has_payload);
-        code = call->count > 0 ? print_numbers(&view, connection) : print_all(&view, connection);
-    }
-    (void)sqlite3_finalize(view.statement);
+    code = view_find_queue(call, connection);
+    if (code == EX_OK)
+        code = print_pieces(&view, connection, has_payload);
     (void)sqlite3_close(connection);
     return code;
 }

@@ -26,10 +26,14 @@ struct view_piece {
 sqlite3 *view_open(const struct call *call, int *out_code);
 /* Prints what SQLite says, and returns the exit code. */
 int view_fail(const struct call *call, sqlite3 *connection);
+/* EX_OK when the call names no queue, or one that the file has; else an exit code, EX_NOINPUT when
+ * the file has none of this name, after the mistake was printed. */
+int view_find_queue(const struct call *call, sqlite3 *connection);
 
 /*
  * Calls `print` for each piece that the call asks for, by its numbers or by state and queue, in the
- * order of the numbers. Returns an exit code: EX_DATAERR when a number is no piece.
+ * order of the numbers. Returns an exit code: EX_DATAERR when a number is no piece,
+ * EX_NOINPUT when the file has no such queue.
  */
 int view_each(const struct call *call, bool has_payload,
               void (*print)(FILE *out, const struct view_piece *piece, bool is_first));
