@@ -50,12 +50,7 @@ static int print_missing(const struct control_client *client, const struct answe
     for (int i = 0; i < count; i++) {
         if (has_item(client, answer, items[i]))
             continue;
-        fprintf(client->invocation->err, "error: %s has no item \"%s\"", path, items[i]);
-        if (strchr(path, '#'))
-            fputc('\n', client->invocation->err);
-        else
-            fprintf(client->invocation->err, "; a worker of a pool has items of its own: '%s#0'\n",
-                    path);
+        fprintf(client->invocation->err, "error: %s has no item \"%s\"\n", path, items[i]);
         code = EX_NOINPUT;
     }
     return code;
