@@ -18,7 +18,8 @@ do_coverage() {
     fi
     mkdir -p build/coverage/html
     gcovr --root . --object-directory build/coverage \
-        --filter '(sdk|wire|core|config|host|plugins)/' --exclude-directories '.*/CMakeFiles/[0-9.]*/' --exclude-unreachable-branches \
+        --filter '(sdk|wire|core|config|host|plugins)/' --exclude-unreachable-branches \
+        --exclude-directories '.*/CMakeFiles/[0-9.]*/' \
         --exclude-branches-by-pattern '^\s*assert\(.*' --gcov-ignore-parse-errors \
         -j "$(cores)" --html-details build/coverage/html/index.html \
         --json-summary build/coverage/summary.json >build/coverage/gcovr.log 2>&1 ||
