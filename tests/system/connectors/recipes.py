@@ -13,6 +13,7 @@ import hashlib
 import http.server
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -196,21 +197,70 @@ def spool(folder):
     check(host.returncode == 0, f"spool: {host.returncode}")
 
 
-def web(folder):
-    address = folder.path("listen.sock")
-    host = folder.start("web", WEB_LISTEN=f"unix:{address}")
+def post(address, body):
+    """The status of an answer to a body, and the rest of the answer."""
     client = socket.socket(socket.AF_UNIX)
     until(lambda: client.connect_ex(address) == 0)
-    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
-                   b"Connection: close\r\n\r\nhello")
+    client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n"
+                   b"Connection: close\r\n\r\n%s" % (len(body), body))
     answer = b""
     while piece := client.recv(4096):
         answer += piece
     client.close()
+    return int(answer.split()[1]), answer
+
+
+def web(folder):
+    address = folder.path("listen.sock")
+    host = folder.start("web", WEB_LISTEN=f"unix:{address}")
+    _, answer = post(address, b"hello")
     check(answer.endswith(hashlib.sha256(b"hello").hexdigest().encode() + b"  -\n"), f"{answer}")
     host.terminate()
     host.communicate()
     check(host.returncode == 0, f"web: {host.returncode}")
+
+
+def jobs(folder):
+    """The commands of its first lines, in their order; between them the host is killed."""
+    lines = folder.read("jobs.yaml").split("version:")[0].splitlines()
+    make, run, curl, stats, dead, replay = (line[4:] for line in lines if line.startswith("#   "))
+    check(make == "mkdir out" and run == "weir run jobs.yaml &", f"jobs: {make}, {run}")
+    program, option, body, _ = shlex.split(curl)
+    check((program, option) == ("curl", "-d"), f"jobs: {curl}")
+
+    def start():
+        return folder.start("jobs", JOBS_LISTEN=f"unix:{folder.path('listen.sock')}")
+
+    def told(command, *more):
+        return folder.weir(*shlex.split(command)[1:], *more)
+
+    def queued():
+        answer = told(stats, "-o", "json")
+        return json.loads(answer.stdout)["queues"] if answer.returncode == 0 else []
+
+    def has_written(count):
+        return folder.read("out/done") == f"{body}\n" * count
+
+    host = start()  # its jobs fail while `out` is missing
+    for _ in range(3):
+        check(post(folder.path("listen.sock"), body.encode())[0] == 202, "a job is stored")
+    host.kill()
+    host.communicate()
+    check(queued()[0]["pieces"] == 3, f"jobs: {queued()} after a kill")
+    os.remove(folder.path("listen.sock"))
+    host = start()
+    until(lambda: queued()[0]["dead"] == 3)
+    check(told(dead).stdout.count("jobs: retries: exit code 75\n") == 3, f"{told(dead)}")
+    os.mkdir(folder.path("out"))
+    check(told(replay).stdout == "replayed 3 pieces\n", "a replay")
+    until(lambda: queued()[0]["pieces"] == 0)
+    check(has_written(3), "jobs: the lines of three jobs")
+    check(post(folder.path("listen.sock"), body.encode())[0] == 202, "one more")
+    until(lambda: queued()[0]["pieces"] == 0)
+    check(has_written(4), "jobs: the line of one more job")
+    host.terminate()
+    host.communicate()
+    check(host.returncode == 0, f"jobs: {host.returncode}")
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
@@ -257,12 +307,15 @@ def main():
     tests = {"parallel": parallel, "limits": limits, "rate": rate, "elastic": elastic,
              "keys": keys, "tee": tee, "desk": desk, "chain": chain, "clock": clock,
              "shared": shared, "access": access, "spool": spool, "web": web,
-             "fetch": fetch}
+             "fetch": fetch, "jobs": jobs}
     check(sorted(os.listdir(RECIPES)) == sorted([f"{name}.yaml" for name in tests] +
                                                 ["README.md"]), "a recipe without a test")
     if not os.path.exists(os.path.join(PLUGINS, "http.so")):
         print("the plugin http was not built, so web.yaml and fetch.yaml are not run")
         del tests["web"], tests["fetch"]
+    if not all(os.path.exists(os.path.join(PLUGINS, name)) for name in ("http.so", "queue.so")):
+        print("the plugin http or queue was not built, so jobs.yaml is not run")
+        del tests["jobs"]
     for test in [*tests.values(), new_config]:
         with tempfile.TemporaryDirectory() as work:
             test(Folder(work))
