@@ -185,26 +185,30 @@ def test_workers_come_and_go(host):
               f"the log does not say who asked for {size} workers: {host.text()}")
 
 
-def lock_until_workers_fail(host):
+def has_failed(host, component):
+    return host.has_logged(rf'component={component} event="worker failed" '
+                           r'reason="database is locked"')
+
+
+def have_both_failed(host):
+    return has_failed(host, "master") and has_failed(host, r"work#\d")
+
+
+def lock_for_some_failures(host):
     """The workers fail at once; the master only when it has something to write."""
     before = host.work()["restarts"]
     lock = sqlite3.connect(DATABASE, timeout=60, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
-    until(lambda: has_master_failed(host) or host.work()["restarts"] >= before + 9, "failures")
+    until(lambda: have_both_failed(host) or host.work()["restarts"] >= before + 9, "failures")
     lock.close()
-
-
-def has_master_failed(host):
-    return host.has_logged(r'component=master event="worker failed" reason="database is locked"')
 
 
 def test_a_locked_database_loses_no_piece(host, clients):
     """The workers and the master fail. A waiting requester gets an error, and tries again."""
     host.reaches(10 * BATCH)
-    while not has_master_failed(host):
-        lock_until_workers_fail(host)
+    while not have_both_failed(host):
+        lock_for_some_failures(host)
         host.reaches(host.done() + 1)
-    check(host.has_logged(r'component=work#\d event="worker failed" '), host.text())
     for client in clients:
         expect(client, 70, "failed")
     again = host.ask(ALL)

@@ -20,7 +20,7 @@
 #include "unit/support/work.h"
 
 #define STEPS_MAX 300000u  /* half as many again as a file of 9,999 pools that is right takes */
-#define WORK_MAX 60000000u /* blocks; twice the work of that one */
+#define WORK_MAX 100000000u /* blocks; half as many again as the largest file that is right takes */
 #define NAME_58 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdef"
 
 /* `start`, then `part` written `count` times, its %u replaced by the number, then `end`. */
