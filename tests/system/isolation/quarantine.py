@@ -3,7 +3,8 @@
 """Goal:   under a supervisor that starts a host again whenever it crashes, a message that has
         crashed it N times is a dead letter of the pool that crashed, each other message is done,
         and the source moves on: with a position, with a queue in a file, and through a pool
-        between. Whatever is no fault of a message blames none. Shows promises B110 to B112.
+        between. Whatever is no fault of a message blames none. Shows promise B110, promise B111
+        and promise B112.
 Method: real hosts, whose workers crash on what the texts of their messages say. The supervisor is a
         loop, which counts the starts.
 

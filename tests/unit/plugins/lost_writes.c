@@ -24,7 +24,8 @@ FOUND_BY_LIBRARIES int ftruncate64(int descriptor, off_t size);
 
 #define BLOCK 4096u
 #define BLOCKS 8192u /* of a file: 32 MiB */
-#define FILES 8u     /* the file, its WAL, the shared memory, and some that were replaced */
+/* Two queues, each with its WAL, journal, lock and shared memory, and some that were replaced. */
+#define FILES 16u
 
 struct file {
     dev_t device;
