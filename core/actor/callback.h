@@ -31,6 +31,13 @@ void callback_may_block(struct actor *actor);
 /* At the end of a callback that may block. */
 void callback_has_blocked(struct executor *executor);
 
+/* Of the message in hand; 0: none. A manager has the name of its pool, whose workers it must not
+ * accuse. */
+static inline uint64_t callback_identity(const struct actor *actor)
+{
+    return actor->current && actor->kind != ACTOR_POOL ? message_identity(actor->current) : 0;
+}
+
 /* The part of a callback's begin that is the same for each behaviour. */
 static inline void callback_note(struct actor *actor, const struct weir_tag *tag)
 {
@@ -43,7 +50,7 @@ static inline void callback_note(struct actor *actor, const struct weir_tag *tag
         callback_note_actor(actor);
     executor->note->tag = tag;
     if (__builtin_expect(executor->identifies, false))
-        executor->note->identity = actor->current ? message_identity(actor->current) : 0;
+        executor->note->identity = callback_identity(actor);
     executor->note->inside = true;
 }
 

@@ -20,9 +20,8 @@
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
 #define STACK_SIZE_LOGGED 1024
-#define STACK_TIMEOUT_S 2
-#define MEMORY_PROBED ((size_t)16 * 1024 * 1024) /* without so much, it is out */
-#define GUARD_SIZE ((size_t)64 * 1024)           /* at least a page, of any page size */
+#define TIMEOUT_S 2
+#define GUARD_SIZE ((size_t)64 * 1024) /* at least a page, of any page size */
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
@@ -52,32 +51,25 @@ static bool is_no_state(const siginfo_t *info)
     return info->si_code > 0 && address >= NO_STATE_BEGIN && address < NO_STATE_END;
 }
 
-/* Whether the code of this thread is the reason: no other process has sent the signal, no memory of
- * the machine is broken. */
-static bool is_own_fault(int number, const siginfo_t *info)
+bool crash_is_sent(const siginfo_t *info)
 {
-    if (info->si_code <= 0)
-        return info->si_pid == getpid();
-    return number != SIGBUS || (info->si_code != BUS_MCEERR_AR && info->si_code != BUS_MCEERR_AO);
+    return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
 }
 
-/* Whatever was in hand, it might have been another message. */
-static bool is_memory_out(void)
+bool crash_is_own_fault(int number, const siginfo_t *info)
 {
-    void *memory = mmap(NULL, MEMORY_PROBED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                        -1, 0);
-
-    if (memory == MAP_FAILED)
-        return true;
-    (void)munmap(memory, MEMORY_PROBED);
-    return false;
+    if (crash_is_sent(info))
+        return info->si_pid == getpid();
+    if (info->si_code <= 0) /* of a timer, for instance */
+        return false;
+    return number != SIGBUS || (info->si_code != BUS_MCEERR_AR && info->si_code != BUS_MCEERR_AO);
 }
 
 static void blame(int number, const siginfo_t *info)
 {
     char name[LAST_WORDS_SIGNAL];
 
-    if (is_own_fault(number, info) && !is_memory_out())
+    if (crash_is_own_fault(number, info))
         crash_file_blame(last_words_signal(number, name), crash.current ? crash.current() : NULL);
 }
 
@@ -111,22 +103,28 @@ static const void *place_of(const ucontext_t *machine)
 #endif
 }
 
-/* The kernel ends the process for a fault in here, and SIGALRM when the stack takes too long: a
- * lock of the dynamic linker may be held. */
+/* From now on SIGALRM ends the process when something takes too long: a disk that does not answer,
+ * a lock of the dynamic linker that is held. */
+static void limit_time(void)
+{
+    sigset_t alarms;
+
+    (void)signal(SIGALRM, SIG_DFL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    (void)pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+    (void)alarm(TIMEOUT_S);
+}
+
+/* The kernel ends the process for a fault in here. */
 static void report_stack(const ucontext_t *machine)
 {
     const struct crash_note *note = crash.current ? crash.current() : NULL;
     const void *place = place_of(machine);
     void *frames[STACK_FRAMES_MAX];
     char text[STACK_SIZE_LOGGED];
-    sigset_t alarms;
     int count, first = 0;
 
-    (void)signal(SIGALRM, SIG_DFL);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    (void)pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-    (void)alarm(STACK_TIMEOUT_S);
     count = backtrace(frames, STACK_FRAMES_MAX);
     while (first < count && frames[first] != place)
         first++;
@@ -134,7 +132,6 @@ static void report_stack(const ucontext_t *machine)
         return;
     stack_describe(&crash.names, frames + first, count - first, text, sizeof text);
     last_words_write_stack(note ? note->pool : NULL, text);
-    (void)alarm(0);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -148,11 +145,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
      */
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
+    limit_time();
     blame(number, info);
     report_signal(number, info);
     /* Acquire pairs with the release in crash_name_functions. */
     if (atomic_load_explicit(&crash.has_names, memory_order_acquire))
         report_stack(context);
+    (void)alarm(0);
     sigemptyset(&standard.sa_mask);
     sigaction(number, &standard, NULL);
     /* Pending until this handler returns; then it ends the process, with a core as configured. */

@@ -13,6 +13,9 @@
 #ifndef HOST_RUN_CRASH_H
 #define HOST_RUN_CRASH_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 #include "host/run/last_words.h"
 #include "host/run/stack.h"
 
@@ -27,6 +30,12 @@ int crash_install(const struct crash_note *(*current)(void));
 void crash_name_functions(const struct stack_names *names);
 /* Restores the former signal actions. */
 void crash_uninstall(void);
+
+/* Whether a program sent the signal, so that it says who. Safe in a signal handler, as the next. */
+bool crash_is_sent(const siginfo_t *info);
+/* Whether the code of this thread is the reason: it faulted, or the process sent the signal itself.
+ * Not so: another process sent it, a timer, or memory of the machine is broken. */
+bool crash_is_own_fault(int number, const siginfo_t *info);
 
 /* The stack of one thread's handler. Owned by the thread; zeros = none. */
 struct crash_stack {

@@ -8,7 +8,8 @@
  *
  * After a first line it has a line for each crash: the time in seconds since 1970, the signal or
  * `exit`, the identity of the message in 16 hexadecimal digits, the path of the pool, the label of
- * the message. The times that a message stands there are its crashes.
+ * the message. The times that a message stands there with a pool, or with another copy of it in a
+ * template, are its crashes there.
  *
  * One per process, since a signal handler can only reach globals. What was read at the start stays
  * as it is until crash_file_close.
@@ -33,12 +34,14 @@ int crash_file_open(const struct settings *settings, const struct log_sink *sink
                     struct report *report);
 void crash_file_close(void);
 
-/* The messages that have crashed the host `times` or more in the pool of that path; 0 = none.
+/* The messages that have crashed the host `times` or more in the pool of that path, or in copies of
+ * it; 0 = none.
  * Returns owned; NULL also when there is none. WEIR_ENOMEM. */
 int crash_file_poison(const char *path, uint32_t times, struct poison **out, uint32_t *out_count);
 
 /* Appends a line about the message in hand of the note, if there is one with an identity; the note
- * may be NULL. Not in a child process. Safe in a signal handler. */
+ * may be NULL. Not in a child process, nor when no 16 MiB of memory are left. Safe in a signal
+ * handler. */
 void crash_file_blame(const char *cause, const struct crash_note *note);
 
 #endif

@@ -79,11 +79,13 @@ static bool is_armed(void)
     return atomic_load_explicit(&guard.armed, memory_order_acquire) && getpid() == guard.process;
 }
 
+/* `cause` NULL: no message is to blame. */
 static void report(const char *event, const char *cause, const struct weir_field *fields)
 {
     const struct crash_note *note = crash_watch_current();
 
-    crash_file_blame(cause, note);
+    if (cause)
+        crash_file_blame(cause, note);
     last_words_write(event, fields, note, EFFECT);
     end_process();
 }
@@ -111,6 +113,13 @@ static void on_thread_end(void *unused)
         report("a thread of the host was ended", "thread_end", &none);
 }
 
+/* A limit, a timer or a power supply has nothing to do with the message in hand. */
+static bool is_of_message(int number, const siginfo_t *info)
+{
+    return (number == SIGTRAP || number == SIGSYS || number == SIGSTKFLT) &&
+           crash_is_own_fault(number, info);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     char name[LAST_WORDS_SIGNAL];
@@ -120,12 +129,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)context;
     if (!is_armed() || !is_first())
         return;
-    if (info->si_code == SI_USER && info->si_pid != guard.process) {
+    if (crash_is_sent(info) && info->si_pid != guard.process) {
         last_words_write("a signal came from another process", fields, NULL, EFFECT);
         end_process();
     }
     fields[1] = weir_str(NULL, NULL);
-    report("a signal was raised", name, fields);
+    report("a signal was raised", is_of_message(number, info) ? name : NULL, fields);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -234,6 +234,21 @@ static struct weir_message *make_message(struct weir_self *self, const struct co
     return weir_message_new_labelled(self, delivery->tag, delivery->size, label);
 }
 
+/* By its queue, type, id and body. Not by all of its properties, of which some change with each
+ * delivery. */
+static void identify(struct weir_self *self, const struct consumer *state,
+                     const struct delivery *delivery, struct weir_message *message)
+{
+    const char *texts[] = { state->queues[delivery->queue].name, delivery->envelope.tag,
+                            delivery->envelope.id };
+    const uint64_t body = weir_key(delivery->size ? message->data : "", delivery->size);
+    uint64_t parts[4] = { 0, 0, 0, body };
+
+    for (int i = 0; i < 3; i++)
+        parts[i] = weir_key(texts[i], strlen(texts[i]));
+    (void)weir_set_identity(self, message, parts, sizeof parts);
+}
+
 static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
 {
     struct delivery *delivery = &state->deliveries.items[index];
@@ -250,12 +265,7 @@ static int emit(struct weir_self *self, struct consumer *state, uint32_t index)
         message->attempt = (uint16_t)delivery->envelope.attempt;
         if (delivery->size > 0)
             memcpy(message->data, delivery->bytes + delivery->properties_size, delivery->size);
-        /* Not by its properties, of which some change with each delivery. */
-        if (delivery->size > 0)
-            (void)weir_set_identity(self, message, message->data, delivery->size);
-        else
-            (void)weir_set_identity(self, message, delivery->envelope.id,
-                                    strlen(delivery->envelope.id));
+        identify(self, state, delivery, message);
         status = weir_set_origin(self, message, index);
     }
     if (status == 0)

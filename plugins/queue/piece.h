@@ -36,6 +36,7 @@ struct piece {
     int64_t rank;
     uint64_t key; /* 0 = none */
     uint32_t attempt;
+    uint32_t replays;
     int layout;                    /* 0 = none */
     char name[PIECE_NAME_SIZE];    /* of the run and a number, or the `id`; "" = not yet */
     char tag[PIECE_TAG_SIZE];      /* "" = none */

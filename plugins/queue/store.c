@@ -16,7 +16,8 @@ static const char format[] =
     "PRAGMA user_version=1;"
     "CREATE TABLE queue(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, pieces INT NOT NULL,"
     " bytes INT NOT NULL, last_rank INT NOT NULL) STRICT;"
-    /* state: 0 ready, 1 later, 2 dead; rowid is reused without AUTOINCREMENT */
+    /* state: 0 ready, 1 later, 2 dead; crashes: the replays, each of which forgives the crashes
+     * before it; rowid is reused without AUTOINCREMENT */
     "CREATE TABLE piece(id INTEGER PRIMARY KEY AUTOINCREMENT, queue INT NOT NULL,"
     " state INT NOT NULL, rank INT NOT NULL, due INT, delay INT, attempt INT NOT NULL,"
     " crashes INT NOT NULL, made INT, key INT, name TEXT NOT NULL, tag TEXT, layout INT,"

@@ -13,7 +13,7 @@ static const char *const texts[STORE_STATEMENTS] = {
     "UPDATE piece SET state=2, attempt=?2, reason=?3, detail=?4 WHERE id=?1 AND state=0",
     "UPDATE piece SET state=0, due=NULL, delay=NULL WHERE state=1 AND due<=?1",
     "UPDATE piece SET due=?1+delay WHERE state=1 AND due>?1+delay",
-    "SELECT id, rank, attempt, key, name, tag, layout, payload FROM piece"
+    "SELECT id, rank, attempt, key, name, tag, layout, payload, crashes FROM piece"
     " WHERE state=0 AND queue=?1 AND (rank, id)>(?2, ?3) ORDER BY rank, id",
     "SELECT due FROM piece WHERE state=1 ORDER BY due LIMIT 1",
     "SELECT 1 FROM piece WHERE id>?1 AND name=?2",
@@ -260,6 +260,7 @@ static struct piece *read_piece(sqlite3_stmt *row)
     piece->attempt = (uint32_t)sqlite3_column_int64(row, 2);
     piece->key = (uint64_t)sqlite3_column_int64(row, 3);
     piece->layout = sqlite3_column_int(row, 6);
+    piece->replays = (uint32_t)sqlite3_column_int64(row, 8);
     (void)snprintf(piece->name, sizeof piece->name, "%s", name ? name : "");
     (void)snprintf(piece->tag, sizeof piece->tag, "%s", tag ? tag : "");
     if (payload && size > 0)

@@ -173,6 +173,17 @@ static struct weir_message *make_message(struct weir_self *self, struct take *st
     return weir_message_new_labelled(self, tag, piece->size, label);
 }
 
+/* A replay makes another piece of it, which has crashed no host yet. */
+static void identify(struct weir_self *self, struct weir_message *message,
+                     const struct piece *piece)
+{
+    char text[PIECE_NAME_SIZE + 16];
+    int size = snprintf(text, sizeof text, piece->replays ? "%s %u" : "%s", piece->name,
+                        (unsigned)piece->replays);
+
+    (void)weir_set_identity(self, message, text, (size_t)size);
+}
+
 static int emit(struct weir_self *self, struct take *state, const struct piece *piece)
 {
     struct weir_message *message = make_message(self, state, piece);
@@ -183,7 +194,7 @@ static int emit(struct weir_self *self, struct take *state, const struct piece *
         message->attempt = (uint16_t)(piece->attempt < UINT16_MAX ? piece->attempt : UINT16_MAX);
         if (piece->size > 0)
             memcpy(message->data, piece->bytes, piece->size);
-        (void)weir_set_identity(self, message, piece->name, strlen(piece->name));
+        identify(self, message, piece);
         status = weir_set_origin(self, message, state->unused[state->sent_count]);
     }
     if (status == 0)
