@@ -87,6 +87,8 @@ static int change(struct work *work, int64_t id, const struct target *target)
     sqlite3_stmt *statement = work->statements[deletes ? DELETE : REPLAY];
     int code;
 
+    if (deletes && store_unsee(work->store, id) != 0)
+        return -1;
     (void)sqlite3_bind_int64(statement, 1, id);
     code = sqlite3_step(statement);
     (void)sqlite3_reset(statement);

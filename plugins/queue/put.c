@@ -172,14 +172,10 @@ static bool name_by_content(struct piece *piece)
     return is_well;
 }
 
-/* A message without a key has the name of its run, and is unique. */
+/* A key is no name: it is a hash that others can forge, and that of http.server is a path. */
 static bool name(struct piece *piece, uint32_t id)
 {
-    if (id == QUEUE_ID_CONTENT)
-        return name_by_content(piece);
-    if (id == QUEUE_ID_KEY && piece->key != 0)
-        (void)snprintf(piece->name, sizeof piece->name, "key:%016" PRIx64, piece->key);
-    return true;
+    return id == QUEUE_ID_RUN || name_by_content(piece);
 }
 
 static int put_handle(struct weir_self *self, void *memory, const struct weir_message *message)
@@ -284,7 +280,7 @@ static void put_check(const void *memory, struct weir_report *report)
     if (settings->piece_max > settings->bytes)
         weir_report_error(report, "piece_max", "must be at most `bytes`");
     if (settings->unique > 0 && settings->id == QUEUE_ID_RUN)
-        weir_report_error(report, "unique", "needs `id: key` or `id: content`");
+        weir_report_error(report, "unique", "needs `id: content`");
 }
 
 static const struct weir_option options[] = {
@@ -302,7 +298,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_SIZE(struct queue_settings, piece_max, .fallback = "16MiB", .min = 1,
                      .max = 512 << 20, .live = true, .help = "a larger message is rejected"),
     WEIR_OPTION_ENUM(struct queue_settings, id, .fallback = "run", .choices = settings_ids,
-                     .live = true, .help = "what names a piece: its put, its key or its content"),
+                     .live = true, .help = "what names a piece: its put or its content"),
     WEIR_OPTION_DURATION(struct queue_settings, unique, .fallback = "0s", .max = 2592000000,
                          .live = true,
                          .help = "so long a second piece with the same id is done, not stored"),

@@ -6,7 +6,7 @@
 /* In the order of enum queue_sync. */
 const char *const settings_syncs[] = { "full", "normal", NULL };
 /* In the order of enum queue_id. */
-const char *const settings_ids[] = { "run", "key", "content", NULL };
+const char *const settings_ids[] = { "run", "content", NULL };
 
 void settings_check(const struct queue_settings *settings, struct weir_report *report)
 {

@@ -17,7 +17,6 @@ enum queue_sync {
 
 enum queue_id {
     QUEUE_ID_RUN,     /* of the run of the host, and a number */
-    QUEUE_ID_KEY,     /* the key of the message */
     QUEUE_ID_CONTENT, /* tag and payload */
 };
 

@@ -26,8 +26,8 @@ static const char format[] =
     "CREATE INDEX later ON piece(due) WHERE state=1;"
     "CREATE INDEX dead ON piece(queue, id) WHERE state=2;"
     "CREATE TABLE taken(id INTEGER PRIMARY KEY, alone INT NOT NULL) STRICT;"
-    "CREATE TABLE seen(queue INT, name TEXT, until INT NOT NULL, PRIMARY KEY(queue, name))"
-    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE seen(queue INT, name TEXT, until INT NOT NULL, piece INT NOT NULL,"
+    " again INT NOT NULL, PRIMARY KEY(queue, name)) STRICT, WITHOUT ROWID;"
     "CREATE INDEX seen_until ON seen(until);"
     "COMMIT";
 

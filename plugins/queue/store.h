@@ -39,6 +39,8 @@ enum store_statement {
     STORE_SET_QUEUE,
     STORE_GET_SEEN,
     STORE_SET_SEEN,
+    STORE_SEE_AGAIN,
+    STORE_UNSEE,
     STORE_FORGET_SEEN,
     STORE_STATEMENTS,
 };
@@ -118,12 +120,15 @@ int store_tidy(struct store *store);
 /* Sets `id` and `rank`, or `is_duplicate`. */
 int store_insert(struct store *store, struct store_queue *queue, struct piece *piece,
                  int64_t now_ms);
+/* The name of this piece may be stored again. */
+int store_unsee(struct store *store, int64_t id);
 /* Drops some names that are not unique any more. */
 int store_forget_seen(struct store *store, int64_t now_ms);
 /* These do nothing when the piece is not ready any more: it was done before a doubt. */
 int store_remove(struct store *store, struct store_queue *queue, int64_t id, uint64_t size);
 int store_retry(struct store *store, int64_t id, uint32_t attempt, int64_t due_ms,
                 int64_t delay_ms);
+/* Its name may be stored again. */
 int store_bury(struct store *store, int64_t id, uint32_t attempt, const char *reason,
                const char *detail);
 /* Makes ready what is due. Returns the number of pieces, or -1. */

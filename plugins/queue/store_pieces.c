@@ -23,8 +23,11 @@ static const char *const texts[STORE_STATEMENTS] = {
     "SELECT count(*), ifnull(sum(length(payload)), 0) FROM piece WHERE queue=?1",
     "UPDATE queue SET pieces=?2, bytes=?3, last_rank=?4 WHERE id=?1",
     "SELECT until FROM seen WHERE queue=?1 AND name=?2",
-    "INSERT INTO seen(queue, name, until) VALUES(?1, ?2, ?3)"
-    " ON CONFLICT(queue, name) DO UPDATE SET until=?3",
+    "INSERT INTO seen(queue, name, until, piece, again) VALUES(?1, ?2, ?3, ?4, 0)"
+    " ON CONFLICT(queue, name) DO UPDATE SET until=?3, piece=?4, again=0",
+    "UPDATE seen SET until=min(until, ?3), again=again+1 WHERE queue=?1 AND name=?2",
+    "DELETE FROM seen WHERE piece=?1 AND (queue, name)="
+    "(SELECT queue, name FROM piece WHERE id=?1)",
     "DELETE FROM seen WHERE (queue, name) IN"
     " (SELECT queue, name FROM seen WHERE until<=?1 LIMIT 1000)",
 };
@@ -120,13 +123,27 @@ int store_write_queues(struct store *store)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Notes the name. After a step of the clock back it is unique for no longer than `unique_ms`. */
-static int see(struct store *store, const struct store_queue *queue, struct piece *piece,
-               int64_t now_ms)
+/* Runs a statement about the name, which is unique from now on for no longer than `unique_ms`. */
+static int write_seen(struct store *store, enum store_statement which,
+                      const struct store_queue *queue, const struct piece *piece, int64_t now_ms)
+{
+    sqlite3_stmt *statement = store->statements[which];
+
+    (void)sqlite3_bind_int64(statement, 1, queue->id);
+    bind_text(statement, 2, piece->name);
+    (void)sqlite3_bind_int64(statement, 3, now_ms + (int64_t)piece->unique_ms);
+    if (which == STORE_SET_SEEN)
+        (void)sqlite3_bind_int64(statement, 4, piece->id);
+    return store_run(store, which);
+}
+
+/* Sets `is_duplicate`. A duplicate changes the file: the first one may not be synced yet, and only
+ * a commit that writes syncs. */
+static int look_for_first(struct store *store, const struct store_queue *queue, struct piece *piece,
+                          int64_t now_ms)
 {
     sqlite3_stmt *get = store->statements[STORE_GET_SEEN];
-    sqlite3_stmt *set = store->statements[STORE_SET_SEEN];
-    int64_t until = 0, next = now_ms + (int64_t)piece->unique_ms;
+    int64_t until = 0;
     int code;
 
     (void)sqlite3_bind_int64(get, 1, queue->id);
@@ -138,12 +155,13 @@ static int see(struct store *store, const struct store_queue *queue, struct piec
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return store_fail(store, "read");
     piece->is_duplicate = until > now_ms;
-    if (piece->is_duplicate && until <= next)
-        return 0;
-    (void)sqlite3_bind_int64(set, 1, queue->id);
-    bind_text(set, 2, piece->name);
-    (void)sqlite3_bind_int64(set, 3, next);
-    return store_run(store, STORE_SET_SEEN);
+    return piece->is_duplicate ? write_seen(store, STORE_SEE_AGAIN, queue, piece, now_ms) : 0;
+}
+
+int store_unsee(struct store *store, int64_t id)
+{
+    (void)sqlite3_bind_int64(store->statements[STORE_UNSEE], 1, id);
+    return store_run(store, STORE_UNSEE);
 }
 
 int store_forget_seen(struct store *store, int64_t now_ms)
@@ -162,7 +180,7 @@ int store_insert(struct store *store, struct store_queue *queue, struct piece *p
     if (add_queue(store, queue) != 0)
         return -1;
     piece->is_duplicate = false; /* a group that failed may have said so */
-    if (piece->unique_ms > 0 && see(store, queue, piece, now_ms) != 0)
+    if (piece->unique_ms > 0 && look_for_first(store, queue, piece, now_ms) != 0)
         return -1;
     if (piece->is_duplicate)
         return 0;
@@ -190,7 +208,7 @@ int store_insert(struct store *store, struct store_queue *queue, struct piece *p
     queue->now.pieces++;
     queue->now.bytes += piece->size;
     queue->is_touched = true;
-    return 0;
+    return piece->unique_ms > 0 ? write_seen(store, STORE_SET_SEEN, queue, piece, now_ms) : 0;
 }
 
 int store_remove(struct store *store, struct store_queue *queue, int64_t id, uint64_t size)
@@ -226,7 +244,9 @@ int store_bury(struct store *store, int64_t id, uint32_t attempt, const char *re
     (void)sqlite3_bind_int64(bury, 2, attempt);
     bind_text(bury, 3, reason);
     bind_text(bury, 4, detail);
-    return store_run(store, STORE_BURY);
+    if (store_run(store, STORE_BURY) != 0)
+        return -1;
+    return store_unsee(store, id);
 }
 
 int store_promote(struct store *store, int64_t now_ms)
