@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define READ_MS 1000 /* for the order, since others wait behind */
@@ -23,7 +24,7 @@ struct door {
     int listener;
     int end; /* an eventfd: readable when the thread is to end */
     pthread_t thread;
-    void (*serve)(void *context, const struct order *order, struct order_answer *out);
+    void (*serve)(void *context, int asker, const struct order *order, struct order_answer *out);
     void *context;
 };
 
@@ -68,6 +69,21 @@ static bool wait_for(const struct door *door, int descriptor, int timeout_ms)
     return both[1].revents == 0 && both[0].revents != 0;
 }
 
+static int64_t steady_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool door_is_waited_for(int asker, const struct order *order)
+{
+    struct pollfd look = { asker, POLLRDHUP, 0 };
+
+    return steady_ms() < order->until_ms && poll(&look, 1, 0) == 0;
+}
+
 static void serve(struct door *door, int connection)
 {
     struct order_answer answer;
@@ -80,7 +96,7 @@ static void serve(struct door *door, int connection)
     if (got <= 0)
         return;
     if (order_is_valid(&order, (size_t)got))
-        door->serve(door->context, &order, &answer);
+        door->serve(door->context, connection, &order, &answer);
     else
         order_fail(&answer, ORDER_FAILED, "the command is of another version than the host");
     (void)!send(connection, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -143,7 +159,7 @@ static void release(struct door *door)
 
 /* The caller has blocked all signals: its thread is one of the hub. */
 struct door *door_open(const char *path,
-                       void (*serve_order)(void *context, const struct order *order,
+                       void (*serve_order)(void *context, int asker, const struct order *order,
                                            struct order_answer *out),
                        void *context)
 {
@@ -191,12 +207,13 @@ static int check_peer(int connection, const char *path, pid_t *out_pid)
     return peer.uid == 0 || peer.uid == geteuid() || peer.uid == about.st_uid ? 0 : -EPERM;
 }
 
-static int exchange(int connection, const struct order *order, struct order_answer *out)
+static int exchange(int connection, struct order *order, struct order_answer *out)
 {
     struct timeval limit = { .tv_sec = DOOR_ASK_S };
     ssize_t got;
 
     (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    order->until_ms = steady_ms() + DOOR_BEGIN_S * 1000;
     if (send(connection, order, sizeof *order, MSG_NOSIGNAL) < 0)
         return -errno;
     got = recv(connection, out, sizeof *out, MSG_TRUNC);
@@ -207,8 +224,9 @@ static int exchange(int connection, const struct order *order, struct order_answ
     return got == (ssize_t)sizeof *out && out->size == sizeof *out ? 0 : -EPROTO;
 }
 
-int door_ask(const char *path, const struct order *order, struct order_answer *out, pid_t *out_pid)
+int door_ask(const char *path, struct order *order, struct order_answer *out, pid_t *out_pid)
 {
+    struct timeval limit = { .tv_sec = DOOR_CONNECT_S };
     struct sockaddr_un address;
     int folder, status = set_address(path, &address, &folder);
     int connection;
@@ -216,7 +234,9 @@ int door_ask(const char *path, const struct order *order, struct order_answer *o
     if (status != 0)
         return status;
     connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    /* The limit is also that of connect: the backlog of a host that hangs is full. */
     if (connection < 0 ||
+        setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0 ||
         connect(connection, (const struct sockaddr *)&address, sizeof address) < 0)
         status = -errno;
     (void)close(folder);

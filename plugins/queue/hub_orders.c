@@ -35,13 +35,20 @@ enum store_result orders_step(struct hub *hub)
     const struct order *order;
     struct order_answer *answer;
     enum store_result result;
+    int asker;
 
     (void)pthread_mutex_lock(&hub->lock);
     order = hub->order;
     answer = hub->answer;
+    asker = hub->asker;
     (void)pthread_mutex_unlock(&hub->lock);
     if (!order)
         return STORE_OK;
+    /* Whoever asked and went on may mean other pieces by now. */
+    if (!door_is_waited_for(asker, order)) {
+        orders_refuse(hub, "nothing was done in time");
+        return STORE_OK;
+    }
     result = order_carry_out(&hub->store, order, is_in_work, hub, answer);
     if (result == STORE_OK && order->verb != ORDER_NOTHING) {
         hub->is_tidy = false;
@@ -66,7 +73,7 @@ void orders_refuse(struct hub *hub, const char *error)
 }
 
 /* The door serves one order at a time. */
-void orders_serve(void *context, const struct order *order, struct order_answer *out)
+void orders_serve(void *context, int asker, const struct order *order, struct order_answer *out)
 {
     struct hub *hub = context;
 
@@ -76,6 +83,7 @@ void orders_serve(void *context, const struct order *order, struct order_answer 
     } else {
         hub->order = order;
         hub->answer = out;
+        hub->asker = asker;
         hub_wake_locked(hub);
         while (hub->order)
             (void)pthread_cond_wait(&hub->quiet, &hub->lock);

@@ -84,6 +84,7 @@ struct hub {
     struct piece_list settled;       /* (lock) what became of taken pieces */
     const struct order *order;       /* (lock) of the door; NULL = none */
     struct order_answer *answer;     /* (lock) for it */
+    int asker;                       /* (lock) its connection */
     bool is_closed;                  /* (lock) no more orders are carried out */
     uint32_t round;                  /* which client goes first */
     char run[2 * 8 + 1];
@@ -140,7 +141,7 @@ enum store_result orders_step(struct hub *hub);
 /* Answers the order that waits, if there is one: nothing was done. Not locked. */
 void orders_refuse(struct hub *hub, const char *error);
 /* For the door: waits for the answer. `context` is the hub. */
-void orders_serve(void *context, const struct order *order, struct order_answer *out);
+void orders_serve(void *context, int asker, const struct order *order, struct order_answer *out);
 
 /* --- hub_feed.c ------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@ static const char *const texts[] = {
     " WHERE id=?1",
     "DELETE FROM piece WHERE id=?1",
     "SELECT id FROM piece WHERE state=2 AND queue=(SELECT id FROM queue WHERE name=?1) AND id>?2"
-    " ORDER BY id LIMIT ?3",
+    " AND id<=?4 ORDER BY id LIMIT ?3",
 };
 
 enum statement {
@@ -126,6 +126,7 @@ static int read_dead(struct work *work, int64_t ids[ORDER_IDS_MAX])
     (void)sqlite3_bind_text(statement, 1, work->order->queue, -1, SQLITE_STATIC);
     (void)sqlite3_bind_int64(statement, 2, work->order->after);
     (void)sqlite3_bind_int64(statement, 3, ORDER_IDS_MAX);
+    (void)sqlite3_bind_int64(statement, 4, work->order->most);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && count < (int)ORDER_IDS_MAX)
         ids[count++] = sqlite3_column_int64(statement, 0);
     (void)sqlite3_reset(statement);

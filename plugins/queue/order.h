@@ -25,7 +25,8 @@ struct order {
     uint32_t
         count; /* of `ids`; 0: the dead pieces of `queue` behind `after`, ORDER_IDS_MAX of them */
     uint32_t unused;
-    int64_t after;
+    int64_t after, most; /* without ids: numbers of pieces; `most` is the last one */
+    int64_t until_ms;    /* of CLOCK_MONOTONIC: it is not begun later */
     char queue[QUEUE_NAME_SIZE + 7];
     int64_t ids[ORDER_IDS_MAX];
 };

@@ -16,7 +16,8 @@
 /* Who carries out orders. */
 struct hand {
     const struct call *call;
-    bool is_open; /* this process has the file */
+    bool is_open;     /* this process has the file */
+    bool is_in_doubt; /* what the last commit did */
     struct store store;
 };
 
@@ -58,13 +59,15 @@ static int fail_to_ask(const struct call *call, int status, pid_t process)
     case -EPROTO:
         return call_fail(call, EX_TEMPFAIL, "process %ld is of another version: restart the host",
                          (long)process);
+    case -EAGAIN:
+        return call_fail(call, EX_TEMPFAIL, "its host does not listen; nothing was changed");
     default:
         return call_fail(call, EX_TEMPFAIL, "its host cannot be asked: %s", strerror(-status));
     }
 }
 
 /* Returns an exit code. A host that ends or begins in between changes nothing. */
-static int ask(struct hand *hand, const struct order *order, struct order_answer *out)
+static int ask(struct hand *hand, struct order *order, struct order_answer *out)
 {
     int status = -ENOENT, code = EX_OK;
     pid_t process = 0;
@@ -77,7 +80,8 @@ static int ask(struct hand *hand, const struct order *order, struct order_answer
     if (!hand->is_open && status != 0)
         code = open_store(hand);
     if (hand->is_open)
-        (void)order_carry_out(&hand->store, order, is_in_work, NULL, out);
+        hand->is_in_doubt = order_carry_out(&hand->store, order, is_in_work, NULL, out) ==
+                            STORE_IN_DOUBT;
     if (code == EX_OK && out->status != ORDER_CARRIED_OUT)
         code = call_fail(hand->call, EX_TEMPFAIL, "%s%s", out->error,
                          out->status == ORDER_IN_DOUBT ? "; it may be done: look, and repeat" : "");
@@ -134,27 +138,42 @@ static int change_dead(struct hand *hand, struct order *order, const char *queue
     return EX_OK;
 }
 
-/* The names of all queues, each ended by a NUL, and an empty one. Owned; NULL: printed why. */
-static char *read_queues(const struct call *call, int *out_code)
+static const char names_and_most[] =
+    "SELECT name, (SELECT ifnull(max(id), 0) FROM piece WHERE state=2) FROM queue";
+
+/* The names of all queues, each ended by a NUL, and an empty one, and the last dead piece. Owned;
+ * NULL, or `out_code`: printed why. */
+static char *read_queues(const struct call *call, int64_t *out_most, int *out_code)
 {
     sqlite3_stmt *row = NULL;
     sqlite3 *connection = view_open(call, out_code);
     FILE *stream;
     char *names = NULL;
     size_t size;
+    int step = SQLITE_DONE, has = connection ? view_has_tables(connection) : 0;
 
     if (!connection)
         return NULL;
     stream = open_memstream(&names, &size);
-    if (stream &&
-        sqlite3_prepare_v2(connection, "SELECT name FROM queue", -1, &row, NULL) == SQLITE_OK)
-        while (sqlite3_step(row) == SQLITE_ROW)
+    if (has < 0)
+        step = SQLITE_ERROR;
+    if (stream && has > 0) {
+        step = sqlite3_prepare_v2(connection, names_and_most, -1, &row, NULL);
+        while (step == SQLITE_OK || step == SQLITE_ROW) {
+            step = sqlite3_step(row);
+            if (step != SQLITE_ROW)
+                break;
             (void)fwrite(sqlite3_column_text(row, 0), 1, (size_t)sqlite3_column_bytes(row, 0) + 1,
                          stream);
+            *out_most = sqlite3_column_int64(row, 1);
+        }
+    }
     if (stream)
         (void)fputc('\0', stream);
     if (!stream || fclose(stream) != 0)
         *out_code = call_fail(call, EX_OSERR, "memory is out");
+    else if (step != SQLITE_DONE)
+        *out_code = view_fail(call, connection);
     (void)sqlite3_finalize(row);
     (void)sqlite3_close(connection);
     return names;
@@ -166,7 +185,7 @@ static int change_queues(struct hand *hand, struct order *order, uint32_t *out_d
     const char *only = hand->call->queue;
     int code = EX_OK;
     bool is_known = !only;
-    char *names = read_queues(hand->call, &code);
+    char *names = read_queues(hand->call, &order->most, &code);
 
     for (const char *name = names; name && *name && code == EX_OK; name += strlen(name) + 1) {
         if (only && strcmp(only, name) != 0)
@@ -191,7 +210,9 @@ static int change(const struct call *call, enum order_verb verb, const char *don
     code = call->is_all ? change_queues(&hand, &order, &count)
                         : change_numbers(&hand, &order, &count);
     if (hand.is_open)
-        store_close(&hand.store, true);
+        store_close(&hand.store, !hand.is_in_doubt);
+    if (code != EX_OK && (call->is_all || code != EX_DATAERR))
+        return code; /* nobody knows the number */
     if (call->is_json)
         (void)printf("{\"%s\": %" PRIu32 "}\n", done, count);
     else

@@ -121,7 +121,7 @@ int call_stats(const struct call *call)
     }
     if (call->is_json)
         (void)printf("{\"queues\": [");
-    if (ask(connection, "SELECT count(*) FROM sqlite_schema") > 0) {
+    if (view_has_tables(connection) != 0) {
         if (sqlite3_prepare_v2(connection, per_queue, -1, &row, NULL) == SQLITE_OK &&
             sqlite3_bind_text(row, 1, call->queue, -1, SQLITE_STATIC) == SQLITE_OK)
             for (; (step = sqlite3_step(row)) == SQLITE_ROW; is_first = false)

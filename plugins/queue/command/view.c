@@ -134,15 +134,15 @@ static int print_all(struct view *view, sqlite3 *connection)
 }
 
 /* A file that was killed while it was made has no tables: it has no pieces. */
-static bool is_empty(sqlite3 *connection)
+int view_has_tables(sqlite3 *connection)
 {
     sqlite3_stmt *statement = NULL;
-    bool is = sqlite3_prepare_v2(connection, "SELECT 1 FROM sqlite_schema", -1, &statement, NULL) ==
-                  SQLITE_OK &&
-              sqlite3_step(statement) == SQLITE_DONE;
+    int code = sqlite3_prepare_v2(connection, "SELECT 1 FROM sqlite_schema", -1, &statement, NULL);
 
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
     (void)sqlite3_finalize(statement);
-    return is;
+    return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -1;
 }
 
 int view_find_queue(const struct call *call, sqlite3 *connection)
@@ -152,7 +152,7 @@ int view_find_queue(const struct call *call, sqlite3 *connection)
 
     if (!call->queue)
         return EX_OK;
-    if (!is_empty(connection)) {
+    if (view_has_tables(connection) != 0) {
         code = sqlite3_prepare_v2(connection, "SELECT 1 FROM queue WHERE name=?1", -1, &statement,
                                   NULL);
         if (code == SQLITE_OK)
@@ -175,7 +175,7 @@ static int print_pieces(struct view *view, sqlite3 *connection, bool has_payload
     const struct call *call = view->call;
     int code;
 
-    if (call->count == 0 && is_empty(connection))
+    if (call->count == 0 && view_has_tables(connection) == 0)
         return EX_OK;
     if (sqlite3_prepare_v2(connection, call->count > 0 ? by_number : by_filter, -1,
                            &view->statement, NULL) != SQLITE_OK)

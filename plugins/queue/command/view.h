@@ -24,6 +24,8 @@ struct view_piece {
 
 /* Opens the file of the call. NULL: printed why; `out_code`. */
 sqlite3 *view_open(const struct call *call, int *out_code);
+/* 1; 0: it was killed while it was made, or is empty; -1: it cannot be read. */
+int view_has_tables(sqlite3 *connection);
 /* Prints what SQLite says, and returns the exit code. */
 int view_fail(const struct call *call, sqlite3 *connection);
 /* EX_OK when the call names no queue, or one that the file has; else an exit code, EX_NOINPUT when

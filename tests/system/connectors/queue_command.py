@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import signal
 import socket
 import sqlite3
 import stat
@@ -34,6 +35,9 @@ STAY = "  work: {use: exec.run, size: 1, mailbox: unbuffered, route: pull," \
        " args: {command: [sleep, '1000']}}\n"
 LATER = "  work: {use: exec.run, size: 1, args: {shell: true, command: [exit 75]," \
         " retry_after: 1h}}\n"
+
+
+RECEIVES = ("45", "47", "207", "212")  # recvfrom, recvmsg of x86_64 and arm64
 
 
 class Fixture(Host):
@@ -367,6 +371,58 @@ def test_process_that_does_not_answer():
         check(host.ask("SELECT state FROM piece") == [(2,)], "the piece is as it was")
         host.queue("replay", "--all")
         check(host.ask("SELECT state FROM piece") == [(0,)], "the socket of a process that is gone")
+
+
+def test_host_that_does_not_listen():
+    """promise B108: its backlog is full."""
+    with fixture() as host, contextlib.ExitStack() as stack:
+        host.put("a", pools=REJECT)
+        host.has(1, state=2)
+        check(host.stop() == 0, "the exit code")
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        listener.bind(host.path + ".sock")
+        listener.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                client = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+                client.setblocking(False)
+                client.connect(host.path + ".sock")
+        answer = host.queue("replay", "--all", code=75)
+        check("does not listen" in answer.stderr and not answer.stdout, f"{answer}")
+
+
+def test_order_of_a_client_that_went_is_dropped():
+    """promise B108: the host is stopped while the command gives up."""
+    with fixture() as host:
+        host.put("a", "b", pools=REJECT)
+        host.has(2, state=2)
+        first, second = host.numbers()
+        os.kill(host.process.pid, signal.SIGSTOP)
+        try:
+            with subprocess.Popen([WEIR, "queue", host.path, "delete", str(first), "-p", PLUGINS],
+                                  stdout=subprocess.DEVNULL) as command:
+                until(lambda: has_asked(command.pid), "an order at the socket")
+                command.kill()
+        finally:
+            os.kill(host.process.pid, signal.SIGCONT)
+        host.queue("delete", str(second))  # comes behind the first order
+        check(host.numbers() == [first], "the order was carried out")
+
+
+def has_asked(process):
+    """It waits for the answer."""
+    with open(f"/proc/{process}/syscall", encoding="ascii") as stream:
+        call = stream.read().split()[0]
+    return call in RECEIVES
+
+
+def test_file_without_pieces():
+    """promise B108: nothing is made of it."""
+    with fixture() as host:
+        with open(host.path, "w", encoding="ascii"):
+            pass
+        check(host.queue("replay", "--all").stdout == "replayed 0 pieces\n", "no pieces")
+        check(os.path.getsize(host.path) == 0, "a database was made")
 
 
 def test_socket_is_for_its_user():
