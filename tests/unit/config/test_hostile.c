@@ -19,7 +19,7 @@
 #include "unit/support/steps.h"
 #include "unit/support/work.h"
 
-#define STEPS_MAX 300000u  /* half as many again as a file of 9,999 pools that is right takes */
+#define STEPS_MAX 300000u   /* half as many again as a file of 9,999 pools that is right takes */
 #define WORK_MAX 100000000u /* blocks; half as many again as the largest file that is right takes */
 #define NAME_58 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdef"
 
