@@ -182,8 +182,8 @@ static char *find_program(struct request *request, int *out_code)
 }
 
 /* Returns only when it has failed. */
-static int become(const struct request *request, const char *program, char *file, char **arguments,
-                  int count)
+static int become(const struct request *request, const char *program, const char *file,
+                  char **arguments, int count)
 {
     const struct invocation *invocation = request->invocation;
     char **argv = calloc((size_t)count + FIXED + 1, sizeof *argv);

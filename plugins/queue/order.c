@@ -75,7 +75,8 @@ static int find(struct work *work, int64_t id, struct target *out)
         out->size = (uint64_t)sqlite3_column_int64(statement, 2);
         found = out->queue ? 1 : -1;
     } else if (code != SQLITE_DONE) {
-        found = store_fail(work->store, "read");
+        (void)store_fail(work->store, "read");
+        found = -1;
     }
     (void)sqlite3_reset(statement);
     return found;
@@ -130,7 +131,10 @@ static int read_dead(struct work *work, int64_t ids[ORDER_IDS_MAX])
     while ((code = sqlite3_step(statement)) == SQLITE_ROW && count < (int)ORDER_IDS_MAX)
         ids[count++] = sqlite3_column_int64(statement, 0);
     (void)sqlite3_reset(statement);
-    return code == SQLITE_DONE ? count : store_fail(work->store, "read");
+    if (code == SQLITE_DONE)
+        return count;
+    (void)store_fail(work->store, "read");
+    return -1;
 }
 
 static int carry_out_dead(struct work *work)
