@@ -40,13 +40,17 @@ static int make(const struct call *call, const char *to)
 static int copy(const struct call *call, sqlite3 *connection, const char *to)
 {
     sqlite3_stmt *statement = NULL;
+    char *name = view_name(to);
     int code = EX_OK;
 
+    if (!name)
+        return call_fail(call, EX_OSERR, "memory is out");
     if (sqlite3_prepare_v2(connection, "VACUUM INTO ?1", -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_bind_text(statement, 1, to, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_DONE)
         code = view_fail(call, connection);
     (void)sqlite3_finalize(statement);
+    free(name);
     return code;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #define BUSY_MS 5000     /* while the file is recovered or closed by its host */
 #define BATCH_PIECES 500 /* between two writes to the output */
@@ -23,7 +26,7 @@ struct view {
     const struct call *call;
     sqlite3_stmt *statement;
     void (*print)(FILE *out, const struct view_piece *piece, bool is_first);
-    FILE *out; /* in memory */
+    FILE *batch; /* a temporary file */
     bool has_printed;
     int64_t last;
 };
@@ -40,15 +43,26 @@ int view_fail(const struct call *call, sqlite3 *connection)
                      "%s (%d)", sqlite3_errmsg(connection), code);
 }
 
+char *view_name(const char *path)
+{
+    char *name = NULL;
+
+    return asprintf(&name, "%s%s", path[0] == '/' ? "" : "./", path) < 0 ? NULL : name;
+}
+
 sqlite3 *view_open(const struct call *call, int *out_code)
 {
+    char *name = view_name(call->file);
     sqlite3 *connection = NULL;
+    int code = name ? sqlite3_open_v2(name, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                                      "unix")
+                    : SQLITE_NOMEM;
 
-    if (sqlite3_open_v2(call->file, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-                        "unix") == SQLITE_OK &&
-        sqlite3_busy_timeout(connection, BUSY_MS) == SQLITE_OK)
+    free(name);
+    if (code == SQLITE_OK && sqlite3_busy_timeout(connection, BUSY_MS) == SQLITE_OK)
         return connection;
-    *out_code = view_fail(call, connection);
+    *out_code = connection ? view_fail(call, connection)
+                           : call_fail(call, EX_OSERR, "memory is out");
     (void)sqlite3_close(connection);
     return NULL;
 }
@@ -58,7 +72,8 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return (const char *)sqlite3_column_text(row, column);
 }
 
-static void print_row(struct view *view)
+/* Returns what SQLite says: a row whose text or payload does not fit into memory is not printed. */
+static int print_row(struct view *view)
 {
     sqlite3_stmt *row = view->statement;
     struct view_piece piece = { .number = sqlite3_column_int64(row, 0),
@@ -74,36 +89,68 @@ static void print_row(struct view *view)
                                 .detail = text_of(row, 10),
                                 .size = sqlite3_column_int64(row, 11),
                                 .payload = sqlite3_column_blob(row, 12) };
+    int code = sqlite3_errcode(sqlite3_db_handle(row));
 
-    view->print(view->out, &piece, !view->has_printed);
+    if (code == SQLITE_NOMEM)
+        return code;
+    view->print(view->batch, &piece, !view->has_printed);
     view->has_printed = true;
     view->last = piece.number;
+    return SQLITE_ROW;
 }
 
-/* One piece or a batch, from `after`. Returns what SQLite says of the last step. */
-static int print_batch(struct view *view, int64_t after)
+/* Reads up to a batch of rows. Returns what SQLite says last. */
+static int read_batch(struct view *view)
+{
+    int code = SQLITE_ROW;
+
+    for (int i = 0; i < BATCH_PIECES && code == SQLITE_ROW && ftell(view->batch) < BATCH_BYTES;
+         i++) {
+        code = sqlite3_step(view->statement);
+        if (code == SQLITE_ROW)
+            code = print_row(view);
+    }
+    (void)sqlite3_reset(view->statement);
+    return code;
+}
+
+static int copy_batch(struct view *view)
+{
+    char bytes[16384];
+    size_t size;
+
+    if (fflush(view->batch) != 0 || ferror(view->batch))
+        return call_fail(view->call, EX_IOERR, "a temporary file: %s", strerror(errno));
+    rewind(view->batch);
+    while ((size = fread(bytes, 1, sizeof bytes, view->batch)) > 0)
+        (void)fwrite(bytes, 1, size, stdout);
+    if (ferror(view->batch))
+        return call_fail(view->call, EX_IOERR, "a temporary file: %s", strerror(errno));
+    return EX_OK;
+}
+
+/* One piece or a batch, from `after`. Returns an exit code; `out_more`: SQLite may have more. */
+static int print_batch(struct view *view, sqlite3 *connection, int64_t after, bool *out_more)
 {
     const struct call *call = view->call;
-    char *text = NULL;
-    size_t size = 0;
-    int code = SQLITE_NOMEM, count = 0;
+    int code;
 
-    view->out = open_memstream(&text, &size);
-    if (!view->out)
-        return code;
+    *out_more = false;
+    rewind(view->batch);
+    if (ftruncate(fileno(view->batch), 0) < 0)
+        return call_fail(call, EX_IOERR, "a temporary file: %s", strerror(errno));
     (void)sqlite3_bind_int64(view->statement, 1, after);
     if (call->count == 0) {
         (void)sqlite3_bind_int(view->statement, 2, call->state);
         (void)sqlite3_bind_text(view->statement, 3, call->queue, -1, SQLITE_STATIC);
     }
-    while (count++ < BATCH_PIECES && ftell(view->out) < BATCH_BYTES &&
-           (code = sqlite3_step(view->statement)) == SQLITE_ROW)
-        print_row(view);
-    (void)sqlite3_reset(view->statement);
-    if (fclose(view->out) == 0)
-        (void)fwrite(text, 1, size, stdout);
-    free(text);
-    return code;
+    code = read_batch(view);
+    if (code == SQLITE_NOMEM)
+        return call_fail(call, EX_OSERR, "memory is out at a piece behind %" PRId64, view->last);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return view_fail(call, connection);
+    *out_more = code == SQLITE_ROW;
+    return copy_batch(view);
 }
 
 static int print_numbers(struct view *view, sqlite3 *connection)
@@ -112,12 +159,13 @@ static int print_numbers(struct view *view, sqlite3 *connection)
     int result = call_numbers(view->call, ids);
 
     for (int i = 0; i < view->call->count && (result == 0 || result == EX_DATAERR); i++) {
+        bool more;
         int code;
 
         view->last = 0;
-        code = print_batch(view, ids[i]);
-        if (code != SQLITE_ROW && code != SQLITE_DONE)
-            return view_fail(view->call, connection);
+        code = print_batch(view, connection, ids[i], &more);
+        if (code != EX_OK)
+            return code;
         if (view->last == 0)
             result = call_fail(view->call, EX_DATAERR, "there is no piece %" PRId64, ids[i]);
     }
@@ -126,11 +174,12 @@ static int print_numbers(struct view *view, sqlite3 *connection)
 
 static int print_all(struct view *view, sqlite3 *connection)
 {
-    int code = SQLITE_ROW;
+    bool more = true;
+    int code = EX_OK;
 
-    while (code == SQLITE_ROW && !ferror(stdout))
-        code = print_batch(view, view->last);
-    return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : view_fail(view->call, connection);
+    while (code == EX_OK && more && !ferror(stdout))
+        code = print_batch(view, connection, view->last, &more);
+    return code;
 }
 
 /* A file that was killed while it was made has no tables: it has no pieces. */
@@ -196,8 +245,12 @@ int view_each(const struct call *call, bool has_payload,
     if (!connection)
         return code;
     code = view_find_queue(call, connection);
+    view.batch = tmpfile();
     if (code == EX_OK)
-        code = print_pieces(&view, connection, has_payload);
+        code = view.batch ? print_pieces(&view, connection, has_payload)
+                          : call_fail(call, EX_IOERR, "a temporary file: %s", strerror(errno));
+    if (view.batch)
+        (void)fclose(view.batch);
     (void)sqlite3_close(connection);
     return code;
 }

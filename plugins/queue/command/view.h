@@ -3,7 +3,8 @@
  * view.h - looks into a file of queues, also while a host has it: a connection that only reads.
  *
  * A reader hinders no commit, but while it reads no page of the WAL is used again. So what is
- * printed goes through memory: no statement is open while somebody reads the output slowly.
+ * printed goes through a temporary file: no statement is open while somebody reads the output
+ * slowly, and a lack of memory or of room is an error, not a piece that is missing.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -24,6 +25,10 @@ struct view_piece {
 
 /* Opens the file of the call. NULL: printed why; `out_code`. */
 sqlite3 *view_open(const struct call *call, int *out_code);
+
+/* The name that SQLite is given for a path: `:memory:` and `file:x` are files, too. To be freed;
+ * NULL: memory is out. */
+char *view_name(const char *path);
 /* 1; 0: it was killed while it was made, or is empty; -1: it cannot be read. */
 int view_has_tables(sqlite3 *connection);
 /* Prints what SQLite says, and returns the exit code. */

@@ -275,6 +275,48 @@ def test_backup_beside_a_host():
         check(host.queue("backup", host.work + "/none/copy", code=73).stdout == "", "no folder")
 
 
+def test_backup_to_a_name_that_means_more_to_the_library():
+    with fixture() as host:
+        host.put("a", pools=REJECT)
+        host.has(1, state=2)
+        check(host.stop() == 0, "the exit code")
+        for name in (":memory:", "file:copy"):
+            answer = subprocess.run([WEIR, "queue", "-p", PLUGINS, host.path, "backup", name],
+                                    cwd=host.work, capture_output=True, text=True, check=False)
+            copy = os.path.join(host.work, name)
+            check(answer.returncode == 0 and os.path.getsize(copy) > 0, f"{name}: {answer}")
+
+
+# A sanitizer maps terabytes, so that no program starts with a limit of addresses.
+with open(WEIR, "rb") as program:
+    HAS_SANITIZER = b"__asan_init" in program.read()
+LIMITED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+def test_an_export_without_memory_fails():
+    """No piece is missing where the exit code is 0. Shows promise B107."""
+    codes = set()
+    with fixture() as host:
+        host.put(*"ab", pools=REJECT)
+        host.has(2, state=2)
+        check(host.stop() == 0, "the exit code")
+        with contextlib.closing(sqlite3.connect(host.path)) as file, file:
+            file.execute("UPDATE piece SET payload = zeroblob(?1) WHERE id = "
+                         "(SELECT min(id) FROM piece)", (16 << 20,))
+        for limit in range(16 << 20, 160 << 20, 8 << 20):
+            answer = subprocess.run([sys.executable, "-c", LIMITED, str(limit), WEIR, "queue", "-p",
+                                     PLUGINS, host.path, "export"], capture_output=True,
+                                    check=False)
+            codes.add(answer.returncode)
+            check(answer.returncode != 0 or answer.stdout.count(b"\n") == 2,
+                  f"{limit}: {len(answer.stdout)} bytes, {answer.stderr[:200]}")
+    check(HAS_SANITIZER or {0, 71} <= codes, f"the limits meet no lack of memory: {codes}")
+
+
 MISTAKES = (
     ((), 64, "takes a file and an action"),
     (("lisst",), 64, "did you mean list?"),
