@@ -193,20 +193,29 @@ static void choose_output(struct weir_self *self, struct pipe *state)
 }
 
 /* With the delay of the frame, and its bytes as the reason. */
-static void explain(struct weir_self *self, const struct pipe *state, int verdict)
+static void explain(struct weir_self *self, struct pipe *state, int verdict)
 {
     uint64_t delay = state->frame.fields[FRAME_MS];
 
     weir_reason(self, "%s", state->text);
+    state->is_explained = state->text[0] != '\0';
     if (verdict == WEIR_RETRY)
         weir_retry_after(self, delay < RETRY_MAX_MS ? delay : RETRY_MAX_MS);
 }
 
-static void end_message(struct weir_self *self, struct pipe *state, int verdict)
+static void end_refused(struct weir_self *self, struct pipe *state, int verdict)
 {
-    if (verdict != WEIR_DONE)
-        explain(self, state, verdict);
+    explain(self, state, verdict);
     pipe_end_message(self, state, verdict);
+}
+
+/* The reason of a message before this one is none of this one. */
+static void end_done(struct weir_self *self, struct pipe *state)
+{
+    if (state->is_explained)
+        weir_reason(self, "%s", "");
+    state->is_explained = false;
+    pipe_end_message(self, state, WEIR_DONE);
 }
 
 static void get_ready(struct weir_self *self, struct pipe *state)
@@ -233,7 +242,7 @@ static void settle_kept(struct weir_self *self, struct pipe *state)
 static void stop(struct weir_self *self, struct pipe *state)
 {
     if (state->revision < 2)
-        end_message(self, state, WEIR_DONE);
+        end_done(self, state);
     pipe_put_all_back(self, state);
     pipe_expect_end(self, state, "stop", false);
 }
@@ -253,17 +262,17 @@ static void obey(struct weir_self *self, struct pipe *state)
         get_ready(self, state);
         break;
     case FRAME_DONE:
-        end_message(self, state, WEIR_DONE);
+        end_done(self, state);
         break;
     case FRAME_RETRY:
-        end_message(self, state, WEIR_RETRY);
+        end_refused(self, state, WEIR_RETRY);
         break;
     case FRAME_REJECT:
-        end_message(self, state, WEIR_REJECT);
+        end_refused(self, state, WEIR_REJECT);
         break;
     case FRAME_BATCH:
         for (uint64_t count = state->frame.fields[FRAME_COUNT]; count > 0; count--)
-            pipe_end_message(self, state, WEIR_DONE);
+            end_done(self, state);
         break;
     case FRAME_STOP:
         stop(self, state);

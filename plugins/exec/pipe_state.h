@@ -127,6 +127,7 @@ struct pipe {
     uint64_t count_done;
     uint64_t count_refused; /* retried or rejected */
     char text[PIPE_TEXT_SIZE];
+    bool is_explained;           /* the worker has the reason of the last message */
     char items[PIPE_TEXT_SIZE];  /* what `inspect` shows: lines of NAME VALUE */
     char label[WEIR_LABEL_SIZE]; /* of the next output */
     uint32_t to;                 /* likewise: an index of pipe_outputs */

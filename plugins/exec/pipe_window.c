@@ -204,8 +204,9 @@ int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_mess
         state->pace.began = weir_now_ms(self);
         begin_message(self, state);
     }
-    /* A number of messages does not change the demand, other than their bytes. */
-    if (given_count(&state->window.ahead) == 1 || state->window.bytes >= bytes_max(state))
+    /* Bytes shorten the window, and so does a sibling that became idle since it grew. */
+    if (given_count(&state->window.ahead) == 1 || state->window.bytes >= bytes_max(state) ||
+        (state->pace.size > 1 && state->pace.batch == 0))
         update_demand(self, state);
     send_or_gather(self, state);
     return 0;

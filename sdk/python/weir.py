@@ -181,7 +181,7 @@ def worker(handle: Any = None, *, batch: Optional[int] = None,
     `wait`: how long to wait until a list is full, in seconds or as text, such as "5ms". With 0 the
     list has what has come.
     """
-    return Worker(handle) if handle else lambda function: Worker(function, batch, wait)
+    return Worker(handle) if handle is not None else lambda function: Worker(function, batch, wait)
 
 
 def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> None:

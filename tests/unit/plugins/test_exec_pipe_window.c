@@ -121,6 +121,22 @@ static void test_window_is_one(void)
 }
 
 /* promise B66 */
+static void test_window_shrinks_when_a_sibling_is_idle_before_a_verdict(void)
+{
+    struct weir_kit *kit = child(CHILD_2("ready 0 2", ANSWERS), 1);
+
+    grow(kit);
+    begin(kit, "x\n");
+    weir_kit_place(kit, 0, 5);
+    weir_kit_pool(kit)->idle = 2; /* a sibling */
+    weir_kit_advance(kit, 1000);
+    begin(kit, "x\n");
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 1);
+    run_until(kit, nothing_is_kept);
+    finish(kit);
+}
+
+/* promise B66 */
 static void test_batch_is_the_window_but_for_a_lease(void)
 {
     struct weir_kit *kit = child(CHILD_2("ready 0 2 5", ANSWERS), 5);
@@ -259,6 +275,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "grows", test_window_grows_while_verdicts_are_quick },
         { "one", test_window_is_one },
+        { "idle before a verdict", test_window_shrinks_when_a_sibling_is_idle_before_a_verdict },
         { "batch", test_batch_is_the_window_but_for_a_lease },
         { "next batch", test_next_batch_of_a_quick_child_waits_in_its_pipe },
         { "kept", test_kept_messages_are_not_of_the_window },
