@@ -50,6 +50,11 @@ static void log_error(struct weir_self *self, const struct append *state, const 
              weir_str("reason", weir_output_reason(error, text, sizeof text)));
 }
 
+static char end_of(const struct settings *settings)
+{
+    return settings->end == END_NUL ? '\0' : '\n';
+}
+
 static int append_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct append *state = memory;
@@ -65,6 +70,8 @@ static int append_open(struct weir_self *self, const void *settings, void *memor
         .size_max = state->settings->rotate_size,
         .period = state->settings->rotate_every / MS_PER_S,
         .keep = state->settings->keep,
+        .end = end_of(state->settings),
+        .has_end = state->settings->end != END_NONE,
     };
     error = log_file_open(&state->file);
     if (error == 0)
@@ -85,7 +92,7 @@ static size_t end_size(const struct append *state, const char *text, size_t size
 static int append_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct append *state = memory;
-    char end = state->settings->end == END_NUL ? '\0' : '\n';
+    char end = end_of(state->settings);
     char reason[128];
     size_t size;
     const char *text = files_text(message, state->line, &size);

@@ -2,6 +2,7 @@
 #include "log_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,23 @@
 static int64_t number_of(const struct log_file *file, time_t when)
 {
     return file->period ? (int64_t)when / (int64_t)file->period : 0;
+}
+
+/* False, too, for a file that may not be read. */
+static bool has_half_a_line(const struct log_file *file)
+{
+    char name[32], last = file->end;
+    int descriptor;
+
+    if (!file->has_end || !file->is_regular || file->size == 0)
+        return false;
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file->descriptor);
+    descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    (void)!pread(descriptor, &last, 1, (off_t)file->size - 1);
+    (void)close(descriptor);
+    return last != file->end;
 }
 
 int log_file_reopen(struct log_file *file)
@@ -34,6 +52,7 @@ int log_file_reopen(struct log_file *file)
     file->is_regular = S_ISREG(about.st_mode);
     file->size = (uint64_t)about.st_size;
     file->number = number_of(file, about.st_mtime);
+    file->ends_within_a_line = has_half_a_line(file);
     return 0;
 }
 
@@ -141,6 +160,19 @@ static void take_back(const struct log_file *file, size_t written)
         (void)!ftruncate(file->descriptor, (off_t)file->size);
 }
 
+static int end_half_a_line(struct log_file *file)
+{
+    struct iovec parts[2] = { { &file->end, 1 }, { NULL, 0 } };
+    size_t written;
+    int error = file->ends_within_a_line ? write_parts(file, parts, &written) : 0;
+
+    if (error == 0) {
+        file->size += file->ends_within_a_line;
+        file->ends_within_a_line = false;
+    }
+    return error;
+}
+
 int log_file_append(struct log_file *file, const char *text, size_t size, const char *end,
                     size_t end_size, time_t now)
 {
@@ -149,6 +181,8 @@ int log_file_append(struct log_file *file, const char *text, size_t size, const 
     size_t written;
     int error = is_due(file, size + end_size, now) ? rotate(file) : 0;
 
+    if (error == 0)
+        error = end_half_a_line(file);
     if (error != 0)
         return error;
     error = write_parts(file, parts, &written);

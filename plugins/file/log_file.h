@@ -2,6 +2,8 @@
 /*
  * log_file.h - a file that is appended to, and rotated: PATH becomes PATH.1, PATH.1 becomes PATH.2.
  *
+ * A kill may cut a write between a line and its end: the next line does not continue that one.
+ *
  * Life: log_file_open .. log_file_close. Not synchronised. Functions return 0 or an errno.
  */
 #ifndef LOG_FILE_H
@@ -17,10 +19,13 @@ struct log_file {
     uint64_t size_max; /* const: bytes of a file; 0 = no limit */
     uint64_t period;   /* const: seconds after which another file begins; 0 = never */
     uint32_t keep;     /* const: number of old files */
+    char end;          /* const: of a line */
+    bool has_end;      /* const: lines have one */
     int descriptor;    /* owned; -1 = none */
     bool is_regular;   /* else it never rotates: a FIFO, a device */
-    uint64_t size;     /* bytes of the file */
-    int64_t number;    /* of the period in which the file was last written */
+    bool ends_within_a_line;
+    uint64_t size;  /* bytes of the file */
+    int64_t number; /* of the period in which the file was last written */
     uint64_t rotations;
 };
 

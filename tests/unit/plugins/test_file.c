@@ -72,6 +72,31 @@ static void test_messages_are_appended_at_once(void)
     scratch_finish(&scratch);
 }
 
+/* As a kill leaves it. */
+static void test_half_a_line_is_not_continued(void)
+{
+    struct scratch scratch;
+    struct weir_kit *kit;
+
+    scratch_init(&scratch);
+    (void)scratch_write(&scratch, "file", "zero\nha");
+    kit = worker(&scratch, "");
+    CU_ASSERT_EQUAL(give(kit, "one"), WEIR_DONE);
+    expect_file(&scratch, "file", "zero\nha\none\n");
+    (void)scratch_write(&scratch, "file", "more");
+    weir_kit_reopen(kit);
+    CU_ASSERT_EQUAL(give(kit, "two"), WEIR_DONE);
+    CU_ASSERT_EQUAL(give(kit, "three"), WEIR_DONE);
+    expect_file(&scratch, "file", "more\ntwo\nthree\n");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    (void)scratch_write(&scratch, "file", "bytes");
+    kit = worker(&scratch, "end: none");
+    CU_ASSERT_EQUAL(give(kit, "."), WEIR_DONE);
+    expect_file(&scratch, "file", "bytes.");
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    scratch_finish(&scratch);
+}
+
 /* The link stays, and the old files are beside its target. */
 static void test_target_of_a_link_rotates(void)
 {
@@ -254,6 +279,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "messages are appended", test_messages_are_appended_at_once },
+        { "half a line", test_half_a_line_is_not_continued },
         { "link", test_target_of_a_link_rotates },
         { "FIFO", test_fifo_never_rotates },
         { "full file", test_full_file_becomes_an_old_one },
