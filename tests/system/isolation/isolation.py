@@ -16,11 +16,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
+from trials import DEADLINE, Trouble, must, until
+
 WEIR, PLUGINS, TEST_PLUGINS = map(os.path.abspath, sys.argv[1:4])
-DEADLINE = 120  # seconds that a condition may take
 LINES = 200
 POISON = {17: "SEGV", 51: "ABORT", 90: "EXIT", 91: "STACK", 160: "SEGV"}
 REASONS = {"SEGV": "killed by SIGSEGV", "ABORT": "killed by SIGABRT", "EXIT": "exit code 3",
@@ -41,29 +41,6 @@ pools:
 
 
 FED = EATING.replace('files.lines, args: {{paths: ["{folder}/texts"]}}', "stdin.lines")
-
-
-# A signal ends a process by itself, and not in a report of a sanitizer.
-for sanitizer in ("ASAN", "TSAN", "UBSAN"):
-    given = os.environ.get(f"{sanitizer}_OPTIONS", "")
-    os.environ[f"{sanitizer}_OPTIONS"] = f"{given}:handle_segv=0:handle_abort=0".lstrip(":")
-
-
-class Trouble(Exception):
-    """What was found."""
-
-
-def must(holds, what):
-    if not holds:
-        raise Trouble(what)
-
-
-def until(condition, what):
-    due = time.monotonic() + DEADLINE
-    while not (answer := condition()):
-        must(time.monotonic() < due, f"never: {what}")
-        time.sleep(0.01)
-    return answer
 
 
 class Host:

@@ -21,8 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from trials import DEADLINE, Trouble, must, until
+
 WEIR, PLUGINS, TEST_PLUGINS = map(os.path.abspath, sys.argv[1:4])
-DEADLINE = 120  # seconds that a condition may take
 STARTS_MAX = 40
 # A sanitizer maps terabytes, so that no host starts with a limit of addresses.
 HAS_SANITIZER = any(name in Path(WEIR).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
@@ -42,27 +43,6 @@ CRASHES = 'crash_file: "{folder}/crashes"'
 LINES = '{{lines: {{use: files.lines, to: {to}, args: {{paths: ["{folder}/in"], ' \
         'position: "{folder}/position"}}}}}}'
 RELAY = "  between: {use: relay.pass, size: 1, outputs: {out: eaters}}\n"
-
-for sanitizer in ("ASAN", "TSAN", "UBSAN"):
-    given = os.environ.get(f"{sanitizer}_OPTIONS", "")
-    os.environ[f"{sanitizer}_OPTIONS"] = f"{given}:handle_segv=0:handle_abort=0".lstrip(":")
-
-
-class Trouble(Exception):
-    """What was found."""
-
-
-def must(holds, what):
-    if not holds:
-        raise Trouble(what)
-
-
-def until(condition, what):
-    due = time.monotonic() + DEADLINE
-    while not (answer := condition()):
-        must(time.monotonic() < due, f"never: {what}")
-        time.sleep(0.01)
-    return answer
 
 
 class Service:
