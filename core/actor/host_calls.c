@@ -16,7 +16,6 @@
 #include "actor/origin.h"
 #include "actor/output.h"
 #include "actor/own.h"
-#include "actor/place.h"
 #include "actor/port.h"
 #include "actor/printing.h"
 #include "actor/request.h"
@@ -25,9 +24,6 @@
 #include "actor/send.h"
 #include "actor/settle.h"
 #include "actor/verdict.h"
-
-/* Until a worker has seen the end of its process, and has logged it. */
-#define KILL_SEEN_NS UINT64_C(2000000000)
 
 #define LINKED_END_SIGNALS(reason)                                                                 \
     ((reason) == WEIR_END_KILL    ? SIGNAL_KILL                                                    \
@@ -411,21 +407,6 @@ void host_child_process(struct weir_self *self, int64_t process)
 
 /* --- logs and progress ------------------------------------------------------------------------ */
 
-/* The first error soon after an operator has killed the process of the worker is about that. */
-static bool is_killed(const struct actor *actor)
-{
-    uint64_t now_ns = clock_now_ns(&actor->runtime->options.clock);
-    uint64_t killed_ns;
-
-    if (!actor->place)
-        return false;
-    /* Relaxed: for people. */
-    killed_ns = atomic_load_explicit(&actor->place->killed_ns, memory_order_relaxed);
-    if (killed_ns)
-        atomic_store_explicit(&actor->place->killed_ns, 0, memory_order_relaxed);
-    return killed_ns && now_ns - killed_ns < KILL_SEEN_NS;
-}
-
 void host_log(struct weir_self *self, enum weir_log_level level, const char *event,
               const struct weir_field *fields)
 {
@@ -434,8 +415,6 @@ void host_log(struct weir_self *self, enum weir_log_level level, const char *eve
         .level = level, .component = place_path(actor), .event = event, .fields = fields
     };
 
-    if (level == WEIR_LOG_ERROR && is_killed(actor))
-        line.level = WEIR_LOG_WARNING;
     log_write(&actor->runtime->options.log, &line);
 }
 

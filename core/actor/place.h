@@ -82,7 +82,6 @@ struct place {
     _Atomic uint64_t restarts;           /* owner writes */
     _Atomic uint64_t retried;            /* owner writes: messages that were retried */
     _Atomic uint64_t emitted;            /* owner writes: messages accepted by the pools it feeds */
-    _Atomic uint64_t killed_ns;          /* when an operator killed its process; 0 = it is said */
     _Atomic uint64_t unbound;            /* owner writes: emitted at unbound outputs */
 
     /* pool->lock */

@@ -7,7 +7,6 @@
 
 #include "actor/lifecycle.h"
 #include "actor/restart.h"
-#include "actor/runtime.h"
 #include "pool/pool.h"
 
 /* --- from outside --------------------------------------------------------------------------- */
@@ -179,7 +178,7 @@ void renewal_look(struct pool *pool, uint32_t index, struct renewal_worker *out)
 
 /* Its owner names no process before it reaps it. So a number that is still named was not reaped
  * when the descriptor was made, and the descriptor means this process and no later one. */
-static int kill_process(struct place *place)
+static int kill_process(const struct place *place)
 {
     int32_t process = atomic_load(&place->process);
     int descriptor = process > 0 ? pidfd_open(process, 0) : -1;
@@ -187,22 +186,16 @@ static int kill_process(struct place *place)
 
     if (descriptor < 0)
         return status;
-    /* Relaxed: for people. */
-    atomic_store_explicit(&place->killed_ns,
-                          clock_now_ns(&pool_of_place(place)->runtime->options.clock),
-                          memory_order_relaxed);
     if (atomic_load(&place->process) == process &&
         pidfd_send_signal(descriptor, SIGKILL, NULL, 0) == 0)
         status = 0;
-    else
-        atomic_store_explicit(&place->killed_ns, 0, memory_order_relaxed);
     (void)close(descriptor);
     return status;
 }
 
 int renewal_kill(struct pool *pool, uint32_t index)
 {
-    struct place *place;
+    const struct place *place;
     int status = WEIR_EUNKNOWN;
 
     lock_acquire(&pool->lock);
