@@ -29,11 +29,12 @@
 /* What may follow an action. */
 enum follows {
     NOTHING = 0,
-    NUMBERS = 1,     /* any number of them */
-    SOME = 2,        /* numbers, or --all */
-    A_FILE = 4,      /* one */
-    TAKES_QUEUE = 8, /* --queue */
-    TAKES_STATE = 16,
+    MAY_NUMBERS = 1, /* none or more */
+    NEEDS_NUMBERS = 2,
+    NEEDS_SOME = 4,   /* numbers, or --all */
+    NEEDS_FILE = 8,   /* one */
+    TAKES_QUEUE = 16, /* --queue */
+    TAKES_STATE = 32,
 };
 
 static const struct action {
@@ -41,13 +42,13 @@ static const struct action {
     unsigned follows; /* enum follows */
 } actions[] = {
     { "list", TAKES_QUEUE | TAKES_STATE },
-    { "show", NUMBERS | SOME },
+    { "show", NEEDS_NUMBERS },
     { "dead", TAKES_QUEUE },
-    { "replay", SOME | TAKES_QUEUE },
-    { "delete", SOME | TAKES_QUEUE },
-    { "export", NUMBERS | TAKES_QUEUE | TAKES_STATE },
+    { "replay", NEEDS_SOME | TAKES_QUEUE },
+    { "delete", NEEDS_SOME | TAKES_QUEUE },
+    { "export", MAY_NUMBERS | TAKES_QUEUE | TAKES_STATE },
     { "stats", TAKES_QUEUE },
-    { "backup", A_FILE },
+    { "backup", NEEDS_FILE },
     { "check", NOTHING },
 };
 
@@ -125,7 +126,7 @@ static int check_options(const struct request *request)
         return command_usage_error(request->invocation, "--queue needs the name of a queue");
     if (request->state && !(action->follows & TAKES_STATE))
         return command_usage_error(request->invocation, "--state is not for %s", action->name);
-    if (request->is_all && (!(action->follows & SOME) || (action->follows & NUMBERS)))
+    if (request->is_all && !(action->follows & NEEDS_SOME))
         return command_usage_error(request->invocation, "--all is not for %s", action->name);
     return COMMAND_GO_ON;
 }
@@ -135,17 +136,17 @@ static int check_arguments(const struct request *request, int count)
 {
     const struct invocation *invocation = request->invocation;
     const struct action *action = request->action;
-    bool takes_all = (action->follows & SOME) && !(action->follows & NUMBERS);
+    const unsigned numbers = MAY_NUMBERS | NEEDS_NUMBERS | NEEDS_SOME;
 
-    if (action->follows & A_FILE)
+    if (action->follows & NEEDS_FILE)
         return count == 1 ? COMMAND_GO_ON
                           : command_usage_error(invocation, "%s needs one file", action->name);
-    if (takes_all && request->is_all == (count > 0))
+    if ((action->follows & NEEDS_SOME) && request->is_all == (count > 0))
         return command_usage_error(invocation, "%s needs numbers of pieces, or --all",
                                    action->name);
-    if ((action->follows & SOME) && !takes_all && count == 0)
+    if ((action->follows & NEEDS_NUMBERS) && count == 0)
         return command_usage_error(invocation, "%s needs numbers of pieces", action->name);
-    if (!(action->follows & (SOME | NUMBERS)) && count > 0)
+    if (!(action->follows & numbers) && count > 0)
         return command_usage_error(invocation, "%s takes nothing more", action->name);
     if (count > 0 && (request->queue || request->state))
         return command_usage_error(invocation, "takes numbers, or --queue and --state");

@@ -36,7 +36,7 @@ struct work {
 /* A piece of an order, as the file has it. */
 struct target {
     struct store_queue *queue;
-    int state;
+    int state; /* enum store_state */
     uint64_t size;
 };
 
@@ -104,6 +104,14 @@ static int change(struct work *work, int64_t id, const struct target *target)
     return 0;
 }
 
+/* What an order may do with a piece in this state. */
+static uint8_t result_of(const struct work *work, int64_t id, int state)
+{
+    if (work->order->verb == ORDER_REPLAY && state != STORE_DEAD)
+        return ORDER_NOT_DEAD;
+    return state == STORE_READY && work->is_in_work(work->context, id) ? ORDER_IN_WORK : ORDER_DONE;
+}
+
 static int carry_out_one(struct work *work, int64_t id, uint8_t *out_result)
 {
     struct target target = { .queue = NULL };
@@ -111,10 +119,7 @@ static int carry_out_one(struct work *work, int64_t id, uint8_t *out_result)
 
     if (found < 0)
         return -1;
-    *out_result = found == 0                                                 ? ORDER_MISSING
-                  : work->order->verb == ORDER_REPLAY && target.state != 2   ? ORDER_NOT_DEAD
-                  : target.state == 0 && work->is_in_work(work->context, id) ? ORDER_IN_WORK
-                                                                             : ORDER_DONE;
+    *out_result = found > 0 ? result_of(work, id, target.state) : ORDER_MISSING;
     return *out_result == ORDER_DONE ? change(work, id, &target) : 0;
 }
 

@@ -20,10 +20,9 @@ enum order_verb {
 };
 
 struct order {
-    uint32_t size; /* of this struct */
-    uint32_t verb; /* enum order_verb */
-    uint32_t
-        count; /* of `ids`; 0: the dead pieces of `queue` behind `after`, ORDER_IDS_MAX of them */
+    uint32_t size;  /* of this struct */
+    uint32_t verb;  /* enum order_verb */
+    uint32_t count; /* of `ids`; 0: ORDER_IDS_MAX dead pieces of `queue`, behind `after` */
     uint32_t unused;
     int64_t after, most; /* without ids: numbers of pieces; `most` is the last one */
     int64_t until_ms;    /* of CLOCK_MONOTONIC: it is not begun later */

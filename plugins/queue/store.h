@@ -22,6 +22,14 @@
 #define STORE_NEVER INT64_MAX
 #define QUEUE_NAME_SIZE (QUEUE_NAME_MAX + 1)
 
+/* The column `state` of a piece. */
+enum store_state {
+    STORE_READY,
+    STORE_LATER,
+    STORE_DEAD,
+    STORE_STATES,
+};
+
 enum store_statement {
     STORE_INSERT,
     STORE_REMOVE,

@@ -20,7 +20,7 @@ struct call {
     const char *action;
     const char *file;
     bool is_json;
-    int state;         /* of a piece; -1 = any */
+    int state;         /* enum store_state; -1 = any */
     const char *queue; /* NULL = any */
     bool is_all;
     char **arguments; /* ends with NULL */

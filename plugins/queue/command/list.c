@@ -9,9 +9,7 @@
 
 static const char *state_name(int state)
 {
-    static const char *const names[] = { "ready", "later", "dead" };
-
-    return state >= 0 && state < 3 ? names[state] : "unknown";
+    return state >= 0 && state < STORE_STATES ? view_states[state] : "unknown";
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

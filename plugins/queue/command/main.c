@@ -10,7 +10,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "call.h"
+#include "view.h"
 
 enum position {
     POSITION_ACTION = 1,
@@ -74,10 +74,8 @@ static const char *given(const char *argument)
 
 static int state_of(const char *argument)
 {
-    static const char *const names[] = { "ready", "later", "dead" };
-
-    for (int i = 0; i < 3; i++)
-        if (strcmp(argument, names[i]) == 0)
+    for (int i = 0; i < STORE_STATES; i++)
+        if (strcmp(argument, view_states[i]) == 0)
             return i;
     return -1;
 }

@@ -31,6 +31,8 @@ struct view {
     int64_t last;
 };
 
+const char *const view_states[STORE_STATES] = { "ready", "later", "dead" };
+
 int view_fail(const struct call *call, sqlite3 *connection)
 {
     int code = sqlite3_extended_errcode(connection);

@@ -15,7 +15,7 @@
 struct view_piece {
     int64_t number;
     const char *queue;
-    int state;                        /* 0 ready, 1 later, 2 dead */
+    int state;                        /* enum store_state */
     int64_t attempt, made_ms, due_ms; /* due_ms 0 = none */
     uint64_t key;                     /* 0 = none */
     const char *name, *tag, *reason, *detail;
@@ -24,6 +24,8 @@ struct view_piece {
 };
 
 /* Opens the file of the call. NULL: printed why; `out_code`. */
+extern const char *const view_states[STORE_STATES];
+
 sqlite3 *view_open(const struct call *call, int *out_code);
 
 /* The name that SQLite is given for a path: `:memory:` and `file:x` are files, too. To be freed;
