@@ -56,6 +56,7 @@ bench_positions() {
 
 bench_amqp() {
     need_without_service "${queue_packages[@]}"
+    configure bench # its peer is built where the library is
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_amqp weir_plugin_gen \
         weir_plugin_sink bench_amqp_plain || fail "building failed (see above)"
     /usr/bin/python3 tests/bench/amqp.py build/bench build/bench/bin/bench_amqp_plain "$@" ||
@@ -64,6 +65,7 @@ bench_amqp() {
 
 bench_http() {
     need_without_service "${web_packages[@]}"
+    configure bench # its peer is built where the library is
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_http weir_plugin_answer \
         bench_gateway_plain bench_gateway_offer || fail "building failed (see above)"
     python3 tests/bench/gateway.py build/bench "$@" || fail "an answer is wrong (see above)"
