@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import pika  # noqa: E402
 
+import amqp_jobs  # noqa: E402
 import amqp_pieces  # noqa: E402
 import amqp_refusals  # noqa: E402
 import conformance  # noqa: E402
@@ -268,7 +269,7 @@ OWN = [
     test_priority_is_a_queue_of_its_own,
     test_tls_with_credentials,
     test_status_and_metrics_show_the_queue,
-] + amqp_pieces.TESTS + amqp_refusals.TESTS
+] + amqp_pieces.TESTS + amqp_refusals.TESTS + amqp_jobs.TESTS
 
 
 # --- the long form -------------------------------------------------------------------------------
