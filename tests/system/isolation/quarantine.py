@@ -10,11 +10,13 @@ Method: real hosts, whose workers crash on what the texts of their messages say.
 
     quarantine.py WEIR PLUGINS TEST_PLUGINS
 """
+import contextlib
 import ctypes
 import json
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -113,9 +115,9 @@ class Service:
         """The texts that were written."""
         return set((self.folder / "out").read_text(encoding="utf-8").split("\n")) - {""}
 
-    def ask(self, *arguments):
+    def ask(self, *arguments, text=None):
         return subprocess.run([WEIR, *arguments, "--control", self.folder / "control"],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, input=text)
 
 
 def fresh(**keys):
@@ -164,6 +166,8 @@ def test_blame_goes_to_the_origin():
 
 
 def test_pieces_of_a_queue():
+    """One that crashes the host among a hundred good ones, which lose no attempt."""
+    good = [f"good {number}" for number in range(100)]
     queue = '{{take: {{use: queue.take, to: eaters, args: {{file: "{0}/jobs", queue: t}}}}}}'
     put = '  in: {{use: queue.put, size: 1, args: {{file: "{0}/jobs", queue: t, min_free: 0}}}}\n'
     with fresh_scratch() as service:
@@ -173,18 +177,21 @@ def test_pieces_of_a_queue():
         service.write(sources="{}", more=put.format(folder))
         process = service.launch()
         until(lambda: service.ask("send", "in", "first good").returncode == 0, "a host")
-        for text in ("SEGV here", "last good"):
-            must(service.ask("send", "in", text).returncode == 0, text)
-        until(lambda: json.loads(service.ask("status", "in", "-o", "json").stdout)["done"] == 3,
-              "three pieces")
+        must(service.ask("send", "in", text="\n".join([*good[:50], "SEGV here", *good[50:]]))
+             .returncode == 0, "the pieces")
+        until(lambda: json.loads(service.ask("status", "in", "-o", "json").stdout)["done"] == 102,
+              "all pieces")
         process.send_signal(signal.SIGTERM)
         process.wait(DEADLINE)
         service.write(sources=queue.format(folder), more=put.format(folder))
         for crash in range(2):
             code = service.start()
             must(code == -signal.SIGSEGV, f"crash {crash}: {code}")
+            with contextlib.closing(sqlite3.connect(folder / "jobs")) as file:
+                left = file.execute("SELECT DISTINCT state, attempt FROM piece").fetchall()
+            must(left == [(0, 1)], f"all are ready, as the first attempt: {left}")
         process = service.launch()
-        until(lambda: service.done() == {"first good", "last good"}, "the good ones")
+        until(lambda: service.done() == {"first good", *good}, "the good ones")
         until(lambda: service.dead(), "the dead letter")
         process.send_signal(signal.SIGTERM)
         must(process.wait(DEADLINE) >= 0, "it stays up")
