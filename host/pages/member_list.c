@@ -86,6 +86,7 @@ static void write_process(const struct listing *listing, const struct weir_membe
     json_unsigned(listing->json, "pid", (uint64_t)member->process);
     json_unsigned(listing->json, "memory_bytes", figures.memory);
     json_unsigned(listing->json, "cpu_ms", figures.cpu_ms);
+    json_unsigned(listing->json, "age_ms", figures.age_ms);
     json_end(listing->json);
 }
 

@@ -11,6 +11,7 @@
 #include "host/pages/dead_file_pages.h"
 #include "host/pages/lease_pages.h"
 #include "host/pages/metric_lines.h"
+#include "host/pages/process_pages.h"
 #include "host/pages/stuck.h"
 #include "host/pages/unit_pages.h"
 
@@ -335,6 +336,7 @@ void metrics_write(const struct overview *overview, FILE *stream)
 {
     lock_acquire(&overview->assembly->lock);
     write_pools_locked(overview, stream);
+    process_pages_metrics_locked(overview, stream);
     write_sources_locked(overview, stream);
     unit_pages_metrics_locked(overview, stream);
     write_host_locked(overview, stream);

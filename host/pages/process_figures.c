@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The first fields of a file in /proc; false: it is not there. */
@@ -36,11 +37,14 @@ static bool read_memory(int64_t process, uint64_t *out)
     return true;
 }
 
-/* stat: fields 14 and 15 are ticks. Field 2 is a name in brackets, with any characters. */
-static bool read_time(int64_t process, uint64_t *out)
+/* stat: fields 14, 15 and 22 are ticks, the last one since the start of the machine. Field 2 is a
+ * name in brackets, with any characters. */
+static bool read_times(int64_t process, struct process_figures *out)
 {
     char text[1024];
-    unsigned long long own, kernel;
+    unsigned long long own, kernel, begun;
+    struct timespec now;
+    uint64_t now_ms, begun_ms;
     const char *rest;
 
     if (!read_file(process, "stat", text, sizeof text))
@@ -48,13 +52,20 @@ static bool read_time(int64_t process, uint64_t *out)
     rest = strrchr(text, ')');
     if (!rest ||
         /* NOLINTNEXTLINE(cert-err34-c): the kernel's own format */
-        sscanf(rest, ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &own, &kernel) != 2)
+        sscanf(rest,
+               ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %*s %*s "
+               "%llu",
+               &own, &kernel, &begun) != 3 ||
+        clock_gettime(CLOCK_BOOTTIME, &now) != 0)
         return false;
-    *out = (own + kernel) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    out->cpu_ms = (own + kernel) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    begun_ms = begun * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    out->age_ms = now_ms > begun_ms ? now_ms - begun_ms : 0;
     return true;
 }
 
 bool process_figures_read(int64_t process, struct process_figures *out)
 {
-    return process > 0 && read_memory(process, &out->memory) && read_time(process, &out->cpu_ms);
+    return process > 0 && read_memory(process, &out->memory) && read_times(process, out);
 }

@@ -133,7 +133,15 @@ def test_members_show_what_they_have_in_hand():
               "the memory of the children")
         for member in members[:3]:
             check(member["process"]["cpu_ms"] < 1000, f"a child: {member}")
+            # A tick of the kernel is 10 ms.
+            check(member["hand_ms"] - 1500 < member["process"]["age_ms"] < 60000, f"{member}")
         check(len({m["process"]["pid"] for m in members[:3]}) == 3, "a child each")
+        for figure, low, high in (("es", 2, 2), ("_memory_bytes", 1 << 16, 1 << 28),
+                                  ("_cpu_milliseconds", 0, 2000)):
+            found = re.findall(rf'^weir_pool_process{figure}{{pool="(\w+)"}} (\d+)$',
+                               host.get("/metrics")[1], re.M)
+            check([pool for pool, _ in found] == ["commands", "peers"] and
+                  low <= int(found[0][1]) <= high, f"metrics of processes: {found}")
         check("process" not in members[3] and members[3]["hand_ms"] == 0, f"{members[3]}")
         text = host.run("status", "--members", "commands").stdout
         row = r"^commands#1 +open +1 +\d[\d.]*m?s +[01] +0 +0 +{} +[\d.]+[KM]iB +\d+ms$"
