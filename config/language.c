@@ -233,6 +233,13 @@ static const struct language_row pool_process[] = {
           .max = DAY_MS,
           .help = "how long a callback may take; after that the process is killed, and the worker "
                   "has failed; 0ms = without end"),
+    VALUE(struct settings_process, memory, "memory", uint64_t, WEIR_SIZE, .fallback = "0",
+          .max = (uint64_t)1 << 50,
+          .help = "how much memory a process may have: beyond it an allocation in the process "
+                  "fails, and a process that has more in RAM is killed; 0 = no bound"),
+    VALUE(struct settings_process, files, "files", uint32_t, WEIR_U32, .fallback = "0",
+          .max = 1u << 20,
+          .help = "how many descriptors a process may have open; 0 = as many as the host"),
     END,
 };
 

@@ -104,6 +104,8 @@ enum settings_isolation {
 /* Of a pool whose workers are processes. */
 struct settings_process {
     uint64_t timeout_ms; /* of a callback; 0 = none */
+    uint64_t memory;     /* bytes of one process; 0 = none */
+    uint32_t files;      /* open descriptors of one process; 0 = as the host */
 };
 
 struct settings_pool {

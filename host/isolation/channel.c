@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 
 #define MORE 0x80000000u /* of a kind: the frame goes on in the next record */
 #define NS_PER_MS 1000000u
+#define LOOK_MS 1000
+#define CRY 'M'
 
 int channel_begin(struct channel *channel, struct segment *segment, bool is_host, int bell)
 {
@@ -49,6 +52,8 @@ static bool silence(struct channel *channel)
     char rung[64];
     ssize_t got = recv(channel->bell, rung, sizeof rung, MSG_DONTWAIT);
 
+    if (got > 0 && memchr(rung, CRY, (size_t)got))
+        channel->lacks_memory = true;
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
@@ -64,19 +69,48 @@ static int milliseconds_left(const struct channel *channel)
     return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
 }
 
-/* Sleeps until the bell rings. */
+void channel_cry(int bell)
+{
+    (void)send(bell, (const char[]){ CRY }, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void channel_hear(struct channel *channel)
+{
+    (void)silence(channel);
+}
+
+/* Calls `look` when it is due. */
+static int look(struct channel *channel)
+{
+    struct clock clock = clock_monotonic();
+    uint64_t now_ns;
+
+    if (!channel->look)
+        return WEIR_OK;
+    now_ns = clock_now_ns(&clock);
+    if (now_ns < channel->look_ns)
+        return WEIR_OK;
+    channel->look_ns = now_ns + (uint64_t)LOOK_MS * NS_PER_MS;
+    return channel->look(channel->context);
+}
+
+/* Sleeps until the bell rings, or until it is time to look. */
 static int await(struct channel *channel, bool room)
 {
     struct pollfd waited_for[] = { { .fd = channel->bell, .events = POLLIN },
                                    { .fd = channel->life, .events = POLLIN } };
     int left_ms = milliseconds_left(channel);
-    int ready;
+    int slept_ms = channel->look && (left_ms < 0 || left_ms > LOOK_MS) ? LOOK_MS : left_ms;
+    int ready, status;
 
     if (!segment_may_sleep(&channel->end, room))
         return WEIR_OK;
-    ready = poll(waited_for, 2, left_ms);
+    ready = poll(waited_for, 2, slept_ms);
+    status = look(channel);
+    if (status != WEIR_OK)
+        return status;
     if (ready == 0)
-        return WEIR_ETIMEOUT;
+        return slept_ms == left_ms ? WEIR_ETIMEOUT : WEIR_OK;
     if (ready < 0)
         return errno == EINTR ? WEIR_OK : WEIR_ENOMEM;
     if (waited_for[0].revents && !silence(channel))

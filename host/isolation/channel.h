@@ -17,13 +17,20 @@
 /* A frame must not use up the host's memory: a longer one is nonsense. */
 #define CHANNEL_FRAME_MAX ((size_t)260 << 20)
 
+/* WEIR_OK: goes on; else the wait ends with this status. */
+typedef int channel_look(void *context);
+
 struct channel {
     struct segment_end end;
-    int bell;         /* owned; the own end */
-    int life;         /* borrowed: readable when the other process has ended; -1 = none */
-    uint64_t due_ns;  /* until when this side waits, on the monotonic clock; 0 = without end */
-    struct parcel in; /* the frame that was received last */
-    char *piece;      /* owned: SEGMENT_PIECE bytes */
+    int bell;           /* owned; the own end */
+    int life;           /* borrowed: readable when the other process has ended; -1 = none */
+    uint64_t due_ns;    /* until when this side waits, on the monotonic clock; 0 = without end */
+    channel_look *look; /* may be NULL; called about each second while this side waits */
+    void *context;      /* of `look` */
+    uint64_t look_ns;   /* when it is called next */
+    bool lacks_memory;  /* the other process says that its memory was used up when it crashed */
+    struct parcel in;   /* the frame that was received last */
+    char *piece;        /* owned: SEGMENT_PIECE bytes */
 };
 
 struct channel_frame {
@@ -42,5 +49,10 @@ void channel_finish(struct channel *channel);
 int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
                  const struct parcel *content);
 int channel_receive(struct channel *channel, struct channel_frame *out);
+
+/* The process: says that its memory is used up. For signal handlers, too. */
+void channel_cry(int bell);
+/* The host: hears what a process has cried before its end. */
+void channel_hear(struct channel *channel);
 
 #endif

@@ -4,17 +4,19 @@
 #include <errno.h>
 #include <stdalign.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "host/isolation/dialogue.h"
 #include "host/isolation/proxy.h"
 #include "host/isolation/settings_image.h"
 
-#define HOW_SIZE 48u /* of a reason: "killed by SIGSEGV" */
+#define HOW_SIZE 64u /* of a reason: "killed by SIGSEGV" */
 #define NS_PER_MS 1000000u
 #define KEPT_MIN 16u
 
@@ -40,6 +42,8 @@ static void put_process_away(struct weir_self *self, struct proxy *proxy, char *
         (void)weir_unwatch(self, proxy->watch);
     proxy->watch = 0;
     life_end(&proxy->life, how, HOW_SIZE);
+    channel_hear(&proxy->channel);
+    proxy->lacks_memory = proxy->channel.lacks_memory;
     channel_finish(&proxy->channel);
     proxy->runs = false;
 }
@@ -57,6 +61,27 @@ static const char *name_of(int callback)
     return callback ? names[callback] : "none";
 }
 
+/* Why the process has ended: by itself, as `how` says, or killed with that status. */
+static void tell_why(const struct proxy *proxy, int status, char *how)
+{
+    char bound[32];
+    size_t length;
+
+    text_format_size(proxy->isolated->options.memory, bound, sizeof bound);
+    if (status == WEIR_ETIMEOUT) {
+        (void)snprintf(how, HOW_SIZE, "timeout");
+    } else if (status == WEIR_EINVALID) {
+        (void)snprintf(how, HOW_SIZE, "wrote nonsense");
+    } else if (status == WEIR_ENOMEM && proxy->is_too_large) {
+        (void)snprintf(how, HOW_SIZE, "memory above process.memory, %s", bound);
+    } else if (status == WEIR_ENOMEM) {
+        (void)snprintf(how, HOW_SIZE, "out of memory");
+    } else if (proxy->lacks_memory) {
+        length = strlen(how);
+        (void)snprintf(how + length, HOW_SIZE - length, ", out of memory (%s)", bound);
+    }
+}
+
 /* The process has ended by itself, or must end: says so, and sets the reason of the failure. */
 static void bury(struct weir_self *self, struct proxy *proxy, int callback, int status)
 {
@@ -65,12 +90,7 @@ static void bury(struct weir_self *self, struct proxy *proxy, int callback, int 
     long long process = proxy->life.process;
 
     put_process_away(self, proxy, how);
-    if (status == WEIR_ETIMEOUT)
-        memcpy(how, "timeout", sizeof "timeout");
-    else if (status == WEIR_EINVALID)
-        memcpy(how, "wrote nonsense", sizeof "wrote nonsense");
-    else if (status == WEIR_ENOMEM)
-        memcpy(how, "out of memory", sizeof "out of memory");
+    tell_why(proxy, status, how);
     weir_log(self, WEIR_LOG_ERROR, "process of a worker ended", weir_int("process", process),
              weir_str("reason", how), weir_str("callback", name_of(callback)),
              weir_str("plugin", options->plugin), weir_str("version", options->version),
@@ -201,6 +221,24 @@ static void pack_start(struct weir_self *self, struct proxy *proxy)
     settings_image_pack(options->behaviour, options->settings, out);
 }
 
+/* `look` of the channel. What is shared or mapped from a file is memory that no limit of the kernel
+ * bounds. */
+static int look_at_memory(void *context)
+{
+    struct proxy *proxy = context;
+
+    proxy->is_too_large = life_memory(&proxy->life) > proxy->isolated->options.memory;
+    return proxy->is_too_large ? WEIR_ENOMEM : WEIR_OK;
+}
+
+static void set_limits(struct proxy *proxy)
+{
+    const struct isolated_options *options = &proxy->isolated->options;
+
+    life_limit(&proxy->life, options->memory, options->files);
+    proxy->channel.look = options->memory ? look_at_memory : NULL;
+}
+
 static int open_process(struct weir_self *self, const void *settings, void *state)
 {
     struct proxy *proxy = state;
@@ -214,6 +252,8 @@ static int open_process(struct weir_self *self, const void *settings, void *stat
     }
     proxy->runs = true;
     proxy->channel.life = proxy->life.end;
+    proxy->channel.context = proxy;
+    set_limits(proxy);
     weir_child_process(self, proxy->life.process);
     pack_start(self, proxy);
     status = converse(self, proxy, DIALOGUE_OPEN, &result);
@@ -360,6 +400,8 @@ static void reconfigure(struct weir_self *self, void *state, const void *setting
     struct proxy *proxy = state;
 
     proxy->isolated = isolated_of(settings);
+    if (proxy->runs)
+        set_limits(proxy);
     if (!proxy->runs || !proxy->isolated->options.behaviour->reconfigure)
         return;
     parcel_clear(&proxy->out);

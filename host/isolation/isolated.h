@@ -22,6 +22,8 @@ struct isolated_options {
     const char *file;          /* of the plugin, for messages */
     int image;                 /* descriptor of that file, or of its copy; borrowed */
     uint64_t timeout_ms;       /* of a callback; 0 = none */
+    uint64_t memory;           /* bytes of a process; 0 = no bound */
+    uint32_t files;            /* descriptors of a process; 0 = as the host */
     uint64_t open_timeout_ms;  /* of `open`, if it is shorter; 0 = none */
     uint64_t close_timeout_ms; /* of `close`, likewise */
 };

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +111,41 @@ int life_start(struct life *life, int bell, int segment, int image)
     else
         close_if_open(&life->lifeline);
     return status;
+}
+
+/* The soft limit only: the hard one stays as it is, so that a reload can raise the soft one. */
+static void limit(pid_t process, enum __rlimit_resource resource, uint64_t given)
+{
+    struct rlimit own, now;
+
+    if (getrlimit(resource, &own) != 0 || prlimit(process, resource, NULL, &now) != 0)
+        return; /* it has ended */
+    now.rlim_cur = given ? given : own.rlim_cur;
+    if (now.rlim_cur > now.rlim_max)
+        now.rlim_cur = now.rlim_max;
+    (void)prlimit(process, resource, &now, NULL);
+}
+
+void life_limit(const struct life *life, uint64_t memory, uint32_t files)
+{
+    limit(life->process, RLIMIT_DATA, memory);
+    limit(life->process, RLIMIT_NOFILE, files);
+}
+
+uint64_t life_memory(const struct life *life)
+{
+    char path[64];
+    uint64_t pages = 0;
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "/proc/%ld/statm", (long)life->process);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*s %" SCNu64, &pages) != 1) /* NOLINT(cert-err34-c): the kernel's format */
+        pages = 0;
+    (void)fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 bool life_is_over(const struct life *life)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct life {
@@ -23,6 +24,11 @@ struct life {
 
 /* Starts `weir worker` with these descriptors (borrowed). Returns 0 or an errno. */
 int life_start(struct life *life, int bell, int segment, int image);
+/* Bounds the memory that the process may allocate, in bytes, and its open descriptors; 0 = as the
+ * host. */
+void life_limit(const struct life *life, uint64_t memory, uint32_t files);
+/* Its memory in RAM, in bytes; 0 when it has ended. */
+uint64_t life_memory(const struct life *life);
 /* True when the process has ended; it is not reaped. */
 bool life_is_over(const struct life *life);
 /* Kills the process and its group, and reaps it. Writes how it ended to `how`: "killed by

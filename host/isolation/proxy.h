@@ -23,10 +23,12 @@ struct proxy {
     const struct isolated *isolated; /* changes with live options */
     struct channel channel;
     struct life life;
-    bool runs;       /* the process was started, and is not known to have ended */
-    bool flushes;    /* the process runs `flush` */
-    bool has_spoken; /* the process, since it was given the present callback */
-    uint64_t watch;  /* of its end; 0 = none */
+    bool is_too_large; /* the process has more memory than it may */
+    bool lacks_memory; /* the process had used up its memory when it crashed */
+    bool runs;         /* the process was started, and is not known to have ended */
+    bool flushes;      /* the process runs `flush` */
+    bool has_spoken;   /* the process, since it was given the present callback */
+    uint64_t watch;    /* of its end; 0 = none */
     uint64_t last_number;
     struct proxy_message in_hand; /* number 0 = none */
     int early; /* of the message in hand, settled in `flush`; WEIR_KEEP = it is not */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "host/isolation/dialogue.h"
@@ -57,6 +59,39 @@ static int return_value(struct worker *worker, int result)
     return channel_send(&worker->channel, DIALOGUE_RETURN, 0, &worker->out);
 }
 
+/* --- lack of memory --------------------------------------------------------------------------- */
+
+/* A plugin that does not look whether it got memory crashes. SA_RESETHAND: what follows is as
+ * without the handler. */
+static void on_crash(int signal)
+{
+    struct rlimit limit;
+    void *probed;
+
+    (void)signal;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    probed = mmap(NULL, limit.rlim_cur / 8 + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                  -1, 0);
+    if (probed == MAP_FAILED)
+        channel_cry(DIALOGUE_BELL);
+    else
+        (void)munmap(probed, limit.rlim_cur / 8 + 1);
+}
+
+/* The host has set a limit, or none, before it gave the settings. */
+static void watch_memory(void)
+{
+    static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE };
+    struct sigaction action = { .sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND };
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        (void)sigaction(crashes[i], &action, NULL);
+}
+
 /* --- callbacks -------------------------------------------------------------------------------- */
 
 static int open_plugin(struct worker *worker, const char *file, const char *name)
@@ -104,6 +139,7 @@ static int do_open(struct worker *worker, struct unparcel *from)
     struct unparcel copy;
     int status;
 
+    watch_memory();
     if (!bytes)
         return WEIR_ENOMEM;
     /* The calls of a plugin that is loaded use the same channel. */
@@ -161,6 +197,7 @@ static void do_reconfigure(struct worker *worker, struct unparcel *from)
 {
     void *settings = settings_image_unpack(worker->behaviour, from);
 
+    watch_memory();
     /* The former settings stay: a plugin may have kept a text of them. */
     if (!settings || !worker->behaviour->reconfigure)
         return;

@@ -74,6 +74,8 @@ static int make_isolated(struct shared_settings *shared, const struct settings *
             .file = use->entry->file,
             .image = use->entry->image,
             .timeout_ms = pool->process.timeout_ms,
+            .memory = pool->process.memory,
+            .files = pool->process.files,
             .open_timeout_ms = pool->core.open_timeout_ms,
             .close_timeout_ms = pool->core.remove.timeout_ms });
         if (!shared->isolated[i])

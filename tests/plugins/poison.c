@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <weir/plugin.h>
@@ -88,6 +89,16 @@ static void suffer(const struct weir_message *message)
 
         more[0] = 1; /* as a plugin does that does not check */
     }
+    if (says(message, "SHARED")) {
+        size_t size = (size_t)256 << 20; /* no limit of allocations bounds it */
+        char *more = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        memset(more, 1, size);
+        (void)poll(NULL, 0, -1);
+    }
+    if (says(message, "OPENS"))
+        while (dup(0) >= 0)
+            continue;
     while (says(message, "LOOP"))
         (void)poll(NULL, 0, 1000);
 }

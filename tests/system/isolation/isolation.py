@@ -3,7 +3,7 @@
 """Goal:   a worker of a pool with `isolation: process` may crash in every way, or be killed: only
         the message in hand is dead, the others are handled once, in order; reloads from thread to
         process and back under load lose nothing; no process outlives the host, however it ends; and
-        what is not carried over is refused. Shows promises B96 and B97.
+        what is not carried over is refused. Shows promise B96, promise B97 and promise B115.
 Method: real hosts with a test plugin that does what the texts of its messages say.
 
     isolation.py WEIR PLUGINS TEST_PLUGINS
@@ -23,6 +23,8 @@ from trials import DEADLINE, Trouble, must, until
 WEIR, PLUGINS, TEST_PLUGINS = map(os.path.abspath, sys.argv[1:4])
 LINES = 200
 POISON = {17: "SEGV", 51: "ABORT", 90: "EXIT", 91: "STACK", 160: "SEGV"}
+# A sanitizer maps terabytes, so that no process has a bound of memory.
+HAS_SANITIZER = any(name in Path(WEIR).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 REASONS = {"SEGV": "killed by SIGSEGV", "ABORT": "killed by SIGABRT", "EXIT": "exit code 3",
            "STACK": "killed by SIGSEGV"}
 
@@ -191,6 +193,47 @@ def time_out():
         host.finish()
 
 
+def memory():
+    """A process beyond its memory costs one message, and the log says so. promise B115"""
+    if HAS_SANITIZER:
+        return
+    keys = "isolation: process, process: {{memory: {0}}}"
+    host = Host(EATING, ["calm-1", "HUNGER-2", "calm-3", "SHARED-4", "SEGV-5", "calm-6"], size=1,
+                keys=keys.format("64MiB"))
+    try:
+        host.start().process.wait(DEADLINE)
+        must(host.out() == ["calm-1", "calm-3", "calm-6"], f"other texts: {host.out()}")
+        wanted = ["killed by SIGSEGV, out of memory (64MiB)",
+                  "memory above process.memory, 64MiB", "killed by SIGSEGV"]
+        ended = host.lines("process of a worker ended")
+        must([line["reason"] for line in ended] == wanted, f"ends: {ended}")
+        dead = host.lines("dead letter")
+        must([line["detail"].split("; ")[0] for line in dead] == wanted, f"dead letters: {dead}")
+    finally:
+        host.finish()
+
+
+def files():
+    """A process has as many descriptors as `process.files` says, from the reload of the key on."""
+    host = Host(FED, size=1, keys="isolation: process, process: {files: 20}")
+    try:
+        host.start(stdin=subprocess.PIPE)
+        for count, bound in ((1, 20), (2, 30)):
+            if count > 1:
+                host.write(FED, size=1, keys=f"isolation: process, process: {{files: {bound}}}")
+                must(host.ask("reload").returncode == 0, "a reload failed")
+            host.process.stdin.write(b"OPENS-%d\n" % count)
+            host.process.stdin.flush()
+            until(lambda: len(host.out()) == count, "a text")
+            worker = host.workers()[0]
+            until(lambda: len(list(Path(f"/proc/{worker}/fd").iterdir())) == bound,
+                  f"{bound} descriptors")
+        host.process.stdin.close()
+        must(host.process.wait(DEADLINE) == 0, "the exit code")
+    finally:
+        host.finish()
+
+
 def reloads():
     """thread -> process -> thread -> process under load: each text once."""
     args = 'args: {{mark: {mark}, words: ["a b", c], wait: 1ms}}'
@@ -326,7 +369,8 @@ def refusals():
 def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
-                        ("time-out", time_out), ("tour", tour), ("refusals", refusals),
+                        ("time-out", time_out), ("memory", memory),
+                        ("files", files), ("tour", tour), ("refusals", refusals),
                         ("late", late), ("shortage", shortage),
                         ("idle kill", idle_kill), ("host killed", host_killed),
                         ("reloads", reloads)):
