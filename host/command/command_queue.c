@@ -173,6 +173,13 @@ static char *find_program(struct request *request, int *out_code)
                  slash ? plugin : ".") < 0)
         program = NULL;
     free(plugin);
+    if (program && access(program, F_OK) < 0) {
+        fprintf(err, "error: %s: %s; the plugin and " PROGRAM " are one package\n", program,
+                strerror(errno));
+        *out_code = EX_OSFILE;
+        free(program);
+        return NULL;
+    }
     if (program && trust_check(program, &problem) != WEIR_OK) {
         fprintf(err, "error: %s\n", problem.text);
         *out_code = EX_NOPERM;
@@ -271,10 +278,10 @@ const struct command command_queue = {
         "A host may have the file. replay and delete ask this host by the socket FILE.sock; "
         "without\n"
         "a host they lock the file meanwhile. All others only read.\n"
-        "Exit code: 0; 65 a piece does not exist, is in hand or is not dead, or the file is "
-        "wrong;\n"
-        "66 no such file or queue; 72 the plugin is not installed; 73 TO exists; 74 a disk fails;\n"
-        "75 a process has the file and does not answer; 77 not permitted.\n",
+        "Exit code: 0; 65 a piece does not exist, is in hand or is not dead, or the file is\n"
+        "wrong; 66 no such file or queue; 70 memory is out; 72 the plugin is not installed;\n"
+        "73 TO cannot be made; 74 a disk fails or is full; 75 a process has the file and does\n"
+        "not answer, or nobody knows whether it is done; 77 not permitted.\n",
     .options = options,
     .run = run,
 };

@@ -98,7 +98,7 @@ static void serve(struct door *door, int connection)
     if (order_is_valid(&order, (size_t)got))
         door->serve(door->context, connection, &order, &answer);
     else
-        order_fail(&answer, ORDER_FAILED, "the command is of another version than the host");
+        order_fail(&answer, ORDER_REFUSED, "the command is of another version than the host");
     (void)!send(connection, &answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #define AGAIN_DOUBLINGS 3u   /* to 800 ms */
 #define DAMAGED_DOUBLINGS 6u /* to 6.4 s: no disk mends a page of the file */
 #define ROOM_MS 250u         /* between two looks whether a disk has room */
-#define LOOK_MS 1000u        /* between two looks at the clock while retries wait */
+#define LOOK_MS 1000u        /* between two looks at the clock while retries or names wait */
 
 /* A disk on which a piece is not even tried is trouble as one that fails: people are to know. A
  * queue that is full is none. */
@@ -25,6 +26,12 @@ int64_t hub_wall_ms(void)
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void hub_read_times(struct hub *hub)
+{
+    hub->next_due = store_next_due(&hub->store);
+    hub->next_until = store_next_until(&hub->store);
 }
 
 void hub_wake_client(struct client *client)
@@ -81,7 +88,7 @@ static void succeed(struct hub *hub)
 {
     (void)pthread_mutex_lock(&hub->lock);
     hub->failures = 0;
-    hub->store.is_damaged = false;
+    hub->store.failure = 0;
     set_trouble(hub, has_client_that(hub, LACKS_DISK) ? no_room : NULL);
     (void)pthread_mutex_unlock(&hub->lock);
 }
@@ -104,7 +111,7 @@ static bool recover(struct hub *hub)
         return false;
     }
     hub->is_in_doubt = false;
-    hub->next_due = store_next_due(&hub->store);
+    hub_read_times(hub);
     return true;
 }
 
@@ -163,7 +170,7 @@ static bool step(struct hub *hub)
     bool is_well, has_written, has_more;
 
     if (hub->is_in_doubt && !recover(hub)) {
-        orders_refuse(hub, hub->store.error);
+        orders_refuse(hub, ORDER_FAILED, hub->store.error);
         return false;
     }
     if (orders_step(hub) == STORE_IN_DOUBT) {
@@ -185,7 +192,7 @@ static bool step(struct hub *hub)
 /* Milliseconds, at most, until something is to be done without a wake; UINT64_MAX: never. */
 static uint64_t wait_ms(const struct hub *hub)
 {
-    uint32_t most = hub->store.is_damaged ? DAMAGED_DOUBLINGS : AGAIN_DOUBLINGS;
+    uint32_t most = hub->store.failure == -EINVAL ? DAMAGED_DOUBLINGS : AGAIN_DOUBLINGS;
     uint32_t doublings = hub->failures < most ? hub->failures : most;
     int64_t due = hub->next_due == STORE_NEVER ? LOOK_MS : hub->next_due - hub_wall_ms();
 
@@ -194,7 +201,7 @@ static uint64_t wait_ms(const struct hub *hub)
     if (has_client_that(hub, LACKS_QUEUE) || has_client_that(hub, LACKS_DISK))
         return ROOM_MS;
     if (hub->next_due == STORE_NEVER)
-        return hub->is_tidy ? UINT64_MAX : LOOK_MS;
+        return hub->is_tidy && hub->next_until == STORE_NEVER ? UINT64_MAX : LOOK_MS;
     return due < 1 ? 1 : due < (int64_t)LOOK_MS ? (uint64_t)due : LOOK_MS;
 }
 
@@ -245,7 +252,7 @@ static void work(struct hub *hub)
     struct door *door = door_open(hub->path, orders_serve, hub);
     bool has_more = false;
 
-    hub->next_due = store_next_due(&hub->store);
+    hub_read_times(hub);
     hub->last_wall_ms = INT64_MAX; /* nobody knows how the clock was set meanwhile */
     while (wait(hub, has_more))
         has_more = step(hub);
@@ -254,7 +261,7 @@ static void work(struct hub *hub)
     (void)pthread_mutex_lock(&hub->lock);
     hub->is_closed = true;
     (void)pthread_mutex_unlock(&hub->lock);
-    orders_refuse(hub, "the host ends");
+    orders_refuse(hub, ORDER_REFUSED, "the host ends");
     door_close(door);
     store_close(&hub->store, !hub->is_in_doubt);
 }

@@ -51,7 +51,17 @@ static void prepare(struct piece *piece, const struct queue_settings *settings)
     piece->unique_ms = settings->unique;
 }
 
-static void collect_puts(struct client *client, struct group *group, uint64_t free_bytes)
+/* A duplicate needs no room. (When its first piece is buried in the same group, the queue has a
+ * piece more than its `limit`.) */
+static bool is_duplicate(struct hub *hub, const struct client *client, const struct piece *piece,
+                         const struct group *group)
+{
+    return client->settings.unique > 0 &&
+           store_is_seen(&hub->store, client->queue->store, piece->name, group->wall_ms);
+}
+
+static void collect_puts(struct hub *hub, struct client *client, struct group *group,
+                         uint64_t free_bytes)
 {
     if (!client->waiting.first)
         client->lack = LACKS_NOTHING;
@@ -63,6 +73,8 @@ static void collect_puts(struct client *client, struct group *group, uint64_t fr
             continue;
         }
         client->lack = lack_of(client, piece, free_bytes);
+        if (client->lack == LACKS_QUEUE && is_duplicate(hub, client, piece, group))
+            client->lack = LACKS_NOTHING;
         if (client->lack != LACKS_NOTHING)
             return;
         (void)piece_list_take(&client->waiting);
@@ -70,7 +82,6 @@ static void collect_puts(struct client *client, struct group *group, uint64_t fr
         client->queue->planned_bytes += piece->size;
         client->busy++;
         prepare(piece, &client->settings);
-        group->sees = group->sees || piece->unique_ms > 0;
         piece_list_append(&group->puts, piece);
         group->is_full = group->is_full || client->settings.sync == QUEUE_SYNC_FULL;
     }
@@ -82,7 +93,7 @@ void group_collect_locked(struct hub *hub, struct group *group, uint64_t free_by
     int64_t now = hub_wall_ms();
     uint32_t count = 0, skip;
 
-    *group = (struct group){ .is_full = false };
+    *group = (struct group){ .wall_ms = now };
     while (hub->settled.first && !is_filled(group)) {
         struct piece *piece = piece_list_take(&hub->settled);
 
@@ -99,17 +110,18 @@ void group_collect_locked(struct hub *hub, struct group *group, uint64_t free_by
         client = client->next;
     for (; count > 0; count--) {
         if (!client->is_take)
-            collect_puts(client, group, free_bytes);
+            collect_puts(hub, client, group, free_bytes);
         client = client->next ? client->next : hub->clients;
     }
-    group->clamps = now < hub->last_wall_ms && hub->next_due != STORE_NEVER;
+    group->clamps = now < hub->last_wall_ms &&
+                    (hub->next_due != STORE_NEVER || hub->next_until != STORE_NEVER);
     group->promotes = group->clamps || hub->next_due <= now;
-    group->wall_ms = now;
+    group->forgets = hub->next_until <= now;
 }
 
 bool group_is_empty(const struct group *group)
 {
-    return !group->settled.first && !group->puts.first && !group->promotes;
+    return !group->settled.first && !group->puts.first && !group->promotes && !group->forgets;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -139,12 +151,12 @@ static int write_all(struct hub *hub, struct group *group)
 
     for (struct piece *piece = group->settled.first; piece && status == 0; piece = piece->next)
         status = write_settled(&hub->store, piece, now);
+    if (status == 0 && group->clamps) /* before the names are looked for */
+        status = store_clamp(&hub->store, now);
     for (struct piece *piece = group->puts.first; piece && status == 0; piece = piece->next)
         status = store_insert(&hub->store, piece->queue->store, piece, now);
-    if (status == 0 && group->sees)
+    if (status == 0 && group->forgets)
         status = store_forget_seen(&hub->store, now);
-    if (status == 0 && group->clamps)
-        status = store_clamp(&hub->store, now);
     if (status == 0 && group->promotes && store_promote(&hub->store, now) < 0)
         status = -1;
     return status;
@@ -160,7 +172,7 @@ enum store_result group_write(struct hub *hub, struct group *group)
     }
     result = store_commit(&hub->store);
     if (result == STORE_OK)
-        hub->next_due = store_next_due(&hub->store);
+        hub_read_times(hub);
     return result;
 }
 

@@ -46,13 +46,13 @@ enum store_result orders_step(struct hub *hub)
         return STORE_OK;
     /* Whoever asked and went on may mean other pieces by now. */
     if (!door_is_waited_for(asker, order)) {
-        orders_refuse(hub, "nothing was done in time");
+        orders_refuse(hub, ORDER_REFUSED, "nothing was done in time");
         return STORE_OK;
     }
     result = order_carry_out(&hub->store, order, is_in_work, hub, answer);
     if (result == STORE_OK && order->verb != ORDER_NOTHING) {
         hub->is_tidy = false;
-        hub->next_due = store_next_due(&hub->store);
+        hub_read_times(hub);
     }
     (void)pthread_mutex_lock(&hub->lock);
     if (result == STORE_OK && order->verb != ORDER_NOTHING)
@@ -62,11 +62,11 @@ enum store_result orders_step(struct hub *hub)
     return result;
 }
 
-void orders_refuse(struct hub *hub, const char *error)
+void orders_refuse(struct hub *hub, enum order_status status, const char *error)
 {
     (void)pthread_mutex_lock(&hub->lock);
     if (hub->order) {
-        order_fail(hub->answer, ORDER_FAILED, error);
+        order_fail(hub->answer, status, error);
         answer_locked(hub);
     }
     (void)pthread_mutex_unlock(&hub->lock);
@@ -79,7 +79,7 @@ void orders_serve(void *context, int asker, const struct order *order, struct or
 
     (void)pthread_mutex_lock(&hub->lock);
     if (hub->is_closed) {
-        order_fail(out, ORDER_FAILED, "the host ends");
+        order_fail(out, ORDER_REFUSED, "the host ends");
     } else {
         hub->order = order;
         hub->answer = out;

@@ -96,6 +96,7 @@ struct hub {
     bool is_tidy;         /* nothing was written since the last look at unused pages */
     int64_t last_wall_ms; /* of the clock, to see a step */
     int64_t next_due;     /* of a retry */
+    int64_t next_until;   /* when a name is unique no more */
 };
 
 /* What one transaction does. */
@@ -104,7 +105,7 @@ struct group {
     bool is_full;  /* somebody wants a sync */
     bool promotes; /* retries are due */
     bool clamps;   /* the clock was set back */
-    bool sees;     /* a piece has `unique` */
+    bool forgets;  /* names are unique no more */
     int64_t wall_ms;
 };
 
@@ -120,6 +121,8 @@ void hub_wake_locked(struct hub *hub);
 struct hub_queue *hub_queue_locked(struct hub *hub, const char *name);
 /* Milliseconds of the clock. */
 int64_t hub_wall_ms(void);
+/* Reads what waits for a time. After each commit. */
+void hub_read_times(struct hub *hub);
 void hub_wake_client(struct client *client);
 
 /* --- hub_group.c ------------------------------------------------------------------------------ */
@@ -139,7 +142,7 @@ int group_resolve_locked(struct hub *hub);
 /* Carries out the order that waits, if there is one. Not locked. Returns what its commit says. */
 enum store_result orders_step(struct hub *hub);
 /* Answers the order that waits, if there is one: nothing was done. Not locked. */
-void orders_refuse(struct hub *hub, const char *error);
+void orders_refuse(struct hub *hub, enum order_status status, const char *error);
 /* For the door: waits for the answer. `context` is the hub. */
 void orders_serve(void *context, int asker, const struct order *order, struct order_answer *out);
 

@@ -8,7 +8,7 @@
 static const char *const texts[] = {
     "SELECT q.name, p.state, ifnull(length(p.payload), 0) FROM piece p JOIN queue q ON q.id=p.queue"
     " WHERE p.id=?1",
-    "UPDATE piece SET state=0, attempt=1, crashes=crashes+1, reason=NULL, detail=NULL"
+    "UPDATE piece SET state=0, attempt=1, replays=replays+1, reason=NULL, detail=NULL"
     " WHERE id=?1",
     "DELETE FROM piece WHERE id=?1",
     "SELECT id FROM piece WHERE state=2 AND queue=(SELECT id FROM queue WHERE name=?1) AND id>?2"

@@ -40,7 +40,8 @@ enum order_result {
 
 enum order_status {
     ORDER_CARRIED_OUT,
-    ORDER_FAILED,   /* nothing was done: `error` */
+    ORDER_REFUSED,  /* nothing was done, and the store is well: `error` */
+    ORDER_FAILED,   /* nothing was done, since the store fails: `error` */
     ORDER_IN_DOUBT, /* all was done, or nothing: `error` */
 };
 

@@ -30,7 +30,8 @@ static const struct {
     { 0x7461636f, "ocfs2" }, { 0x01161970, "gfs2" },
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(char reason[PLACE_REASON_SIZE],
+/* Returns `error`, which is negative. */
+__attribute__((format(printf, 3, 4))) static int refuse(char reason[PLACE_REASON_SIZE], int error,
                                                         const char *format, ...)
 {
     va_list arguments;
@@ -38,7 +39,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(char reason[PLACE_REASON
     va_start(arguments, format);
     (void)vsnprintf(reason, PLACE_REASON_SIZE, format, arguments);
     va_end(arguments);
-    return -1;
+    return error;
 }
 
 static char *with_suffix(const char *path, const char *suffix)
@@ -76,10 +77,11 @@ static int check_file_system(const char *path, char reason[PLACE_REASON_SIZE])
     if (folder >= 0)
         (void)close(folder);
     if (error != 0)
-        return refuse(reason, "its folder: %s", strerror(error));
+        return refuse(reason, -error, "its folder: %s", strerror(error));
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if ((unsigned long)about.f_type == networks[i].magic)
-            return refuse(reason, "a file system of type %s may be that of another machine",
+            return refuse(reason, -EINVAL,
+                          "a file system of type %s may be that of another machine",
                           networks[i].name);
     return 0;
 }
@@ -103,7 +105,7 @@ static int refuse_locked(int lock, const char *name, char reason[PLACE_REASON_SI
 
     text[got > 0 ? got : 0] = '\0';
     text[strspn(text, "0123456789")] = '\0';
-    return refuse(reason, "process %s has it (%s)", text[0] ? text : "unknown", name);
+    return refuse(reason, -EAGAIN, "process %s has it (%s)", text[0] ? text : "unknown", name);
 }
 
 static int lock_file(struct place *place, char reason[PLACE_REASON_SIZE])
@@ -113,20 +115,20 @@ static int lock_file(struct place *place, char reason[PLACE_REASON_SIZE])
     int status = 0, length;
 
     if (!name)
-        return refuse(reason, "memory is out");
+        return refuse(reason, -ENOMEM, "memory is out");
     place->lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (place->lock < 0)
-        status = refuse(reason, "%s: %s", name, strerror(errno));
+        status = refuse(reason, -errno, "%s: %s", name, strerror(errno));
     else if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
         status = errno == EWOULDBLOCK ? refuse_locked(place->lock, name, reason)
-                                      : refuse(reason, "%s: %s", name, strerror(errno));
+                                      : refuse(reason, -errno, "%s: %s", name, strerror(errno));
     free(name);
     if (status != 0)
         return status;
     /* For people, and for the refusal of another process. On a full disk the lock holds without. */
     length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(place->lock, 0) == 0 && pwrite(place->lock, text, (size_t)length, 0) < 0)
-        return errno == ENOSPC ? 0 : refuse(reason, "its lock: %s", strerror(errno));
+        return errno == ENOSPC ? 0 : refuse(reason, -errno, "its lock: %s", strerror(errno));
     return 0;
 }
 
@@ -144,49 +146,56 @@ static int check_head(struct place *place, char reason[PLACE_REASON_SIZE])
 {
     unsigned char head[HEAD_SIZE];
     ssize_t got = pread(place->descriptor, head, sizeof head, 0);
+    uint32_t format;
 
     place->is_new = got == 0;
     if (got < 0)
-        return refuse(reason, "it cannot be read: %s", strerror(errno));
+        return refuse(reason, -errno, "it cannot be read: %s", strerror(errno));
     if (got == 0)
         return 0;
     if (got < (ssize_t)sizeof head || memcmp(head, HEAD_TEXT, sizeof HEAD_TEXT) != 0)
-        return refuse(reason, "it is no file of SQLite");
+        return refuse(reason, -EINVAL, "it is no file of SQLite");
     if (number_at(head, HEAD_APPLICATION) != PLACE_APPLICATION)
-        return refuse(reason, "it is a file of another program");
-    if (number_at(head, HEAD_FORMAT) > PLACE_FORMAT)
-        return refuse(reason, "it has format %u of a newer version; this one knows %u",
-                      number_at(head, HEAD_FORMAT), PLACE_FORMAT);
+        return refuse(reason, -EINVAL, "it is a file of another program");
+    format = number_at(head, HEAD_FORMAT);
+    if (format != PLACE_FORMAT)
+        return refuse(reason, -EINVAL, "it has format %u of %s version; this one knows %u", format,
+                      format > PLACE_FORMAT ? "a newer" : "an older", PLACE_FORMAT);
     return 0;
 }
 
-static int open_file(struct place *place, char reason[PLACE_REASON_SIZE])
+/* `flags` of open(2). */
+static int open_file(struct place *place, const char *path, int flags,
+                     char reason[PLACE_REASON_SIZE])
 {
     struct stat about;
 
-    place->descriptor = open(place->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
-                             0600);
+    place->descriptor = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (place->descriptor < 0 && errno == ELOOP)
-        return refuse(reason, "it is a symbolic link");
+        return refuse(reason, -EINVAL, "it is a symbolic link");
     if (place->descriptor < 0 || fstat(place->descriptor, &about) < 0)
-        return refuse(reason, "%s", strerror(errno));
+        return refuse(reason, -errno, "%s", strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return refuse(reason, "it is no plain file");
+        return refuse(reason, -EINVAL, "it is no plain file");
+    /* Each name has a WAL and a lock of its own. */
     if (about.st_nlink != 1)
-        return refuse(reason, "it has more than one name");
+        return refuse(reason, -EINVAL, "it has more than one name");
     place->file = (struct place_identity){ about.st_dev, about.st_ino };
     return check_head(place, reason);
 }
 
 static int take(struct place *place, const char *path, char reason[PLACE_REASON_SIZE])
 {
+    int status;
+
     place->path = strdup(path);
     place->wal = with_suffix(path, "-wal");
     if (!place->path || !place->wal)
-        return refuse(reason, "memory is out");
-    if (check_file_system(path, reason) != 0 || lock_file(place, reason) != 0)
-        return -1;
-    return open_file(place, reason);
+        return refuse(reason, -ENOMEM, "memory is out");
+    status = check_file_system(path, reason);
+    if (status == 0)
+        status = lock_file(place, reason);
+    return status == 0 ? open_file(place, path, O_RDWR | O_CREAT, reason) : status;
 }
 
 int place_open(struct place *place, const char *path, char reason[PLACE_REASON_SIZE])
@@ -217,20 +226,9 @@ void place_close(struct place *place)
 int place_check(const char *path, char reason[PLACE_REASON_SIZE])
 {
     struct place place = { .descriptor = -1, .lock = -1 };
-    struct stat about;
-    int status;
+    int status = open_file(&place, path, O_RDONLY, reason);
 
-    place.descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (place.descriptor < 0 && errno == ELOOP)
-        return refuse(reason, "it is a symbolic link");
-    if (place.descriptor < 0 || fstat(place.descriptor, &about) < 0)
-        status = refuse(reason, "%s", strerror(errno));
-    else if (!S_ISREG(about.st_mode))
-        status = refuse(reason, "it is no plain file");
-    else
-        status = check_head(&place, reason);
-    if (place.descriptor >= 0)
-        (void)close(place.descriptor);
+    place_close(&place);
     return status;
 }
 

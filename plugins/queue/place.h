@@ -14,7 +14,7 @@
 
 #define PLACE_REASON_SIZE 256u
 #define PLACE_APPLICATION 0x57656972 /* "Weir", in the head of the file */
-#define PLACE_FORMAT 1
+#define PLACE_FORMAT 2u
 
 struct place_identity {
     dev_t device;
@@ -31,14 +31,15 @@ struct place {
 };
 
 /*
- * Opens, or makes, the file and locks FILE.lock. Returns 0; -1: `reason` says why not, and nothing
- * is changed: a symbolic link, no plain file, a network file system, a file of another program or
- * of a newer version, a file that another process has (with its PID).
+ * Opens, or makes, the file and locks FILE.lock. Returns 0, or a negative errno: `reason` says why
+ * not, and nothing is changed. -EINVAL: a symbolic link, no plain file, a file with two names, a
+ * network file system, a file of another program or version; -EAGAIN: a file that another process
+ * has, with its PID.
  */
 int place_open(struct place *place, const char *path, char reason[PLACE_REASON_SIZE]);
 void place_close(struct place *place);
 /* Whether a file that is there can be one of queues, without a lock and without SQLite. Drops the
- * POSIX locks of the process on the file. Returns 0, or -1 with a reason. */
+ * POSIX locks of the process on the file. Returns as place_open. */
 int place_check(const char *path, char reason[PLACE_REASON_SIZE]);
 /* The folder of the path; -1: errno. */
 int place_open_folder(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,19 @@
 static const char format[] =
     "BEGIN IMMEDIATE;"
     "PRAGMA application_id=0x57656972;"
-    "PRAGMA user_version=1;"
+    "PRAGMA user_version=2;"
     "CREATE TABLE queue(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, pieces INT NOT NULL,"
     " bytes INT NOT NULL, last_rank INT NOT NULL) STRICT;"
-    /* state: 0 ready, 1 later, 2 dead; crashes: the replays, each of which forgives the crashes
-     * before it; rowid is reused without AUTOINCREMENT */
+    /* state: 0 ready, 1 later, 2 dead; rowid is reused without AUTOINCREMENT */
     "CREATE TABLE piece(id INTEGER PRIMARY KEY AUTOINCREMENT, queue INT NOT NULL,"
     " state INT NOT NULL, rank INT NOT NULL, due INT, delay INT, attempt INT NOT NULL,"
-    " crashes INT NOT NULL, made INT, key INT, name TEXT NOT NULL, tag TEXT, layout INT,"
+    " replays INT NOT NULL, made INT, key INT, name TEXT NOT NULL, tag TEXT, layout INT,"
     " reason TEXT, detail TEXT, payload BLOB) STRICT;"
     "CREATE INDEX ready ON piece(queue, rank, id) WHERE state=0;"
     "CREATE INDEX later ON piece(due) WHERE state=1;"
     "CREATE INDEX dead ON piece(queue, id) WHERE state=2;"
-    "CREATE TABLE taken(id INTEGER PRIMARY KEY, alone INT NOT NULL) STRICT;"
-    "CREATE TABLE seen(queue INT, name TEXT, until INT NOT NULL, piece INT NOT NULL,"
-    " again INT NOT NULL, PRIMARY KEY(queue, name)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE seen(queue INT, name TEXT, until INT NOT NULL, lasts INT NOT NULL,"
+    " piece INT NOT NULL, again INT NOT NULL, PRIMARY KEY(queue, name)) STRICT, WITHOUT ROWID;"
     "CREATE INDEX seen_until ON seen(until);"
     "COMMIT";
 
@@ -36,12 +35,29 @@ static const char manners[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA journal_size_limit=16777216;"
                               "PRAGMA mmap_size=0";
 
+static int failure_of(struct store *store, int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return -EINVAL;
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return -EACCES;
+    case SQLITE_BUSY:
+        return -EAGAIN;
+    case SQLITE_CANTOPEN:
+        return sqlite3_system_errno(store->connection) == EACCES ? -EACCES : -EIO;
+    default:
+        return -EIO;
+    }
+}
+
 int store_fail(struct store *store, const char *what)
 {
     int code = store->connection ? sqlite3_extended_errcode(store->connection) : 0;
 
-    if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
-        store->is_damaged = true;
+    store->failure = failure_of(store, code);
     (void)snprintf(store->error, sizeof store->error, "%s: %s (%d)", what,
                    store->connection ? sqlite3_errmsg(store->connection) : "memory is out", code);
     return -1;
@@ -100,6 +116,7 @@ static int check_format(struct store *store)
         ask(store, "PRAGMA user_version") != PLACE_FORMAT) {
         (void)snprintf(store->error, sizeof store->error,
                        "it is a file of another program or version, or is damaged");
+        store->failure = -EINVAL;
         return -1;
     }
     return 0;
@@ -116,6 +133,7 @@ static int check_damage(struct store *store)
         const char *text = (const char *)sqlite3_column_text(statement, 0);
 
         status = text && strcmp(text, "ok") == 0 ? 0 : -1;
+        store->failure = status != 0 ? -EINVAL : 0;
         (void)snprintf(store->error, sizeof store->error, "it is damaged: %s", text ? text : "");
     } else {
         (void)store_fail(store, "it is damaged");
@@ -170,7 +188,7 @@ int store_open(struct store *store, const char *path)
     *store = (struct store){ .doubt_after = -1, .place = { .descriptor = -1, .lock = -1 } };
     if (own_locks_enter() != 0) {
         (void)snprintf(store->error, sizeof store->error, "SQLite has no system calls to replace");
-        return -1;
+        return -ENOTSUP;
     }
     return place_open(&store->place, path, store->error);
 }
@@ -183,9 +201,10 @@ int store_connect(struct store *store)
         (void)snprintf(store->error, sizeof store->error, "its folder cannot be synced");
         status = -1;
     }
-    if (status != 0)
-        store_close(store, false);
-    return status;
+    if (status == 0)
+        return 0;
+    store_close(store, false);
+    return store->failure != 0 ? store->failure : -EIO;
 }
 
 void store_close(struct store *store, bool is_well)

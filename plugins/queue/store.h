@@ -37,8 +37,10 @@ enum store_statement {
     STORE_BURY,
     STORE_PROMOTE,
     STORE_CLAMP,
+    STORE_CLAMP_SEEN,
     STORE_NEXT,
     STORE_NEXT_DUE,
+    STORE_NEXT_UNTIL,
     STORE_FIND,
     STORE_LAST_ID,
     STORE_ADD_QUEUE,
@@ -83,8 +85,8 @@ struct store {
     int64_t last_id;            /* the largest that is committed */
     int64_t next_id;            /* the largest with the open transaction */
     int64_t doubt_after;        /* the last id that was known before the first doubt; -1 = none */
-    bool is_damaged;            /* SQLite found a page that cannot be */
     char error[PLACE_REASON_SIZE];
+    int failure; /* of `error`, as a negative errno; -EINVAL: SQLite found a page that cannot be */
 };
 
 /* A place in the order of a queue. */
@@ -92,10 +94,10 @@ struct store_cursor {
     int64_t rank, id;
 };
 
-/* Opens or makes the file, and locks it. Returns 0, or -1 with `error`: nothing was changed. */
+/* Opens or makes the file, and locks it. Returns as place_open, with `error`. */
 int store_open(struct store *store, const char *path);
-/* Makes the connection, and reads the whole file for damage. Returns 0; -1 with `error`: nothing
- * was changed, and it is closed. */
+/* Makes the connection, and reads the whole file for damage. Returns 0, or a negative errno with
+ * `error`: nothing was changed, and it is closed. -EINVAL: it is damaged. */
 int store_connect(struct store *store);
 /* Closes without a checkpoint unless `is_well`. */
 void store_close(struct store *store, bool is_well);
@@ -141,7 +143,7 @@ int store_bury(struct store *store, int64_t id, uint32_t attempt, const char *re
                const char *detail);
 /* Makes ready what is due. Returns the number of pieces, or -1. */
 int store_promote(struct store *store, int64_t now_ms);
-/* Shortens waits that a step of the clock has made longer than their delay. */
+/* Shortens waits that a step of the clock has made longer than their delay, or `unique`. */
 int store_clamp(struct store *store, int64_t now_ms);
 int store_write_queues(struct store *store);
 
@@ -154,9 +156,13 @@ int store_write_queues(struct store *store);
 int store_read(struct store *store, const struct store_queue *queue, struct store_cursor *cursor,
                uint32_t count, uint64_t bytes, bool (*skips)(void *context, int64_t id),
                void *context, struct piece_list *out);
-/* When the next retry is due, in milliseconds of the clock; STORE_NEVER; 0, which is past, when the
- * file cannot be read: the next group says why. */
+/* When the next retry is due, or the next name is unique no more, in milliseconds of the clock;
+ * STORE_NEVER; 0, which is past, when the file cannot be read: the next group says why. */
 int64_t store_next_due(struct store *store);
+int64_t store_next_until(struct store *store);
+/* True when a piece of this name is not stored now. */
+bool store_is_seen(struct store *store, const struct store_queue *queue, const char *name,
+                   int64_t now_ms);
 /* Reads the figures of a queue. */
 int store_read_queue(struct store *store, struct store_queue *queue);
 /* The largest id that was ever given; -1: `error`. */

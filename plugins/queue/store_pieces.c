@@ -6,16 +6,18 @@
 
 /* In the order of enum store_statement. */
 static const char *const texts[STORE_STATEMENTS] = {
-    "INSERT INTO piece(queue, state, rank, attempt, crashes, made, key, name, tag, layout, payload,"
+    "INSERT INTO piece(queue, state, rank, attempt, replays, made, key, name, tag, layout, payload,"
     " due, delay) VALUES(?1, ?10 IS NOT NULL, ?2, ?3, 0, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     "DELETE FROM piece WHERE id=?1 AND state=0",
     "UPDATE piece SET state=1, attempt=?2, due=?3, delay=?4 WHERE id=?1 AND state=0",
     "UPDATE piece SET state=2, attempt=?2, reason=?3, detail=?4 WHERE id=?1 AND state=0",
     "UPDATE piece SET state=0, due=NULL, delay=NULL WHERE state=1 AND due<=?1",
     "UPDATE piece SET due=?1+delay WHERE state=1 AND due>?1+delay",
-    "SELECT id, rank, attempt, key, name, tag, layout, payload, crashes FROM piece"
+    "UPDATE seen SET until=?1+lasts WHERE until>?1+lasts",
+    "SELECT id, rank, attempt, key, name, tag, layout, payload, replays FROM piece"
     " WHERE state=0 AND queue=?1 AND (rank, id)>(?2, ?3) ORDER BY rank, id",
     "SELECT due FROM piece WHERE state=1 ORDER BY due LIMIT 1",
+    "SELECT until FROM seen ORDER BY until LIMIT 1",
     "SELECT 1 FROM piece WHERE id>?1 AND name=?2",
     "SELECT seq FROM sqlite_sequence WHERE name='piece'",
     "INSERT INTO queue(name, pieces, bytes, last_rank) VALUES(?1, 0, 0, 0)",
@@ -23,8 +25,8 @@ static const char *const texts[STORE_STATEMENTS] = {
     "SELECT count(*), ifnull(sum(length(payload)), 0) FROM piece WHERE queue=?1",
     "UPDATE queue SET pieces=?2, bytes=?3, last_rank=?4 WHERE id=?1",
     "SELECT until FROM seen WHERE queue=?1 AND name=?2",
-    "INSERT INTO seen(queue, name, until, piece, again) VALUES(?1, ?2, ?3, ?4, 0)"
-    " ON CONFLICT(queue, name) DO UPDATE SET until=?3, piece=?4, again=0",
+    "INSERT INTO seen(queue, name, until, piece, lasts, again) VALUES(?1, ?2, ?3, ?4, ?5, 0)"
+    " ON CONFLICT(queue, name) DO UPDATE SET until=?3, piece=?4, lasts=?5, again=0",
     "UPDATE seen SET until=min(until, ?3), again=again+1 WHERE queue=?1 AND name=?2",
     "DELETE FROM seen WHERE piece=?1 AND (queue, name)="
     "(SELECT queue, name FROM piece WHERE id=?1)",
@@ -34,11 +36,17 @@ static const char *const texts[STORE_STATEMENTS] = {
 
 int store_prepare(struct store *store)
 {
-    for (size_t i = 0; i < STORE_STATEMENTS; i++)
-        if (sqlite3_prepare_v3(store->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                               &store->statements[i], NULL) != SQLITE_OK)
-            return store_fail(store, "it is damaged");
-    return 0;
+    int code = SQLITE_OK;
+
+    for (size_t i = 0; i < STORE_STATEMENTS && code == SQLITE_OK; i++)
+        code = sqlite3_prepare_v3(store->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                  &store->statements[i], NULL);
+    if (code == SQLITE_OK)
+        return 0;
+    (void)store_fail(store, "it is damaged");
+    if (code == SQLITE_ERROR) /* a table is missing, or is another one */
+        store->failure = -EINVAL;
+    return -1;
 }
 
 /* A statement that is not reset keeps a transaction open. */
@@ -132,9 +140,34 @@ static int write_seen(struct store *store, enum store_statement which,
     (void)sqlite3_bind_int64(statement, 1, queue->id);
     bind_text(statement, 2, piece->name);
     (void)sqlite3_bind_int64(statement, 3, now_ms + (int64_t)piece->unique_ms);
-    if (which == STORE_SET_SEEN)
+    if (which == STORE_SET_SEEN) {
         (void)sqlite3_bind_int64(statement, 4, piece->id);
+        (void)sqlite3_bind_int64(statement, 5, (int64_t)piece->unique_ms);
+    }
     return store_run(store, which);
+}
+
+/* 0: the name is not unique. Returns what SQLite says. */
+static int get_until(struct store *store, const struct store_queue *queue, const char *name,
+                     int64_t *out)
+{
+    sqlite3_stmt *get = store->statements[STORE_GET_SEEN];
+    int code;
+
+    (void)sqlite3_bind_int64(get, 1, queue->id);
+    bind_text(get, 2, name);
+    code = sqlite3_step(get);
+    *out = code == SQLITE_ROW ? sqlite3_column_int64(get, 0) : 0;
+    reset(get);
+    return code;
+}
+
+bool store_is_seen(struct store *store, const struct store_queue *queue, const char *name,
+                   int64_t now_ms)
+{
+    int64_t until;
+
+    return get_until(store, queue, name, &until) == SQLITE_ROW && until > now_ms;
 }
 
 /* Sets `is_duplicate`. A duplicate changes the file: the first one may not be synced yet, and only
@@ -142,16 +175,9 @@ static int write_seen(struct store *store, enum store_statement which,
 static int look_for_first(struct store *store, const struct store_queue *queue, struct piece *piece,
                           int64_t now_ms)
 {
-    sqlite3_stmt *get = store->statements[STORE_GET_SEEN];
-    int64_t until = 0;
-    int code;
+    int64_t until;
+    int code = get_until(store, queue, piece->name, &until);
 
-    (void)sqlite3_bind_int64(get, 1, queue->id);
-    bind_text(get, 2, piece->name);
-    code = sqlite3_step(get);
-    if (code == SQLITE_ROW)
-        until = sqlite3_column_int64(get, 0);
-    reset(get);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return store_fail(store, "read");
     piece->is_duplicate = until > now_ms;
@@ -260,7 +286,8 @@ int store_promote(struct store *store, int64_t now_ms)
 int store_clamp(struct store *store, int64_t now_ms)
 {
     (void)sqlite3_bind_int64(store->statements[STORE_CLAMP], 1, now_ms);
-    return store_run(store, STORE_CLAMP);
+    (void)sqlite3_bind_int64(store->statements[STORE_CLAMP_SEEN], 1, now_ms);
+    return store_run(store, STORE_CLAMP) != 0 ? -1 : store_run(store, STORE_CLAMP_SEEN);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -321,16 +348,26 @@ int store_read(struct store *store, const struct store_queue *queue, struct stor
     return (code == SQLITE_ROW || code == SQLITE_DONE) && !is_short ? 0 : -1;
 }
 
-int64_t store_next_due(struct store *store)
+static int64_t read_time(struct store *store, enum store_statement which)
 {
-    sqlite3_stmt *statement = store->statements[STORE_NEXT_DUE];
+    sqlite3_stmt *statement = store->statements[which];
     int code = sqlite3_step(statement);
-    int64_t due = code == SQLITE_ROW    ? sqlite3_column_int64(statement, 0)
-                  : code == SQLITE_DONE ? STORE_NEVER
-                                        : 0;
+    int64_t time = code == SQLITE_ROW    ? sqlite3_column_int64(statement, 0)
+                   : code == SQLITE_DONE ? STORE_NEVER
+                                         : 0;
 
     reset(statement);
-    return due;
+    return time;
+}
+
+int64_t store_next_due(struct store *store)
+{
+    return read_time(store, STORE_NEXT_DUE);
+}
+
+int64_t store_next_until(struct store *store)
+{
+    return read_time(store, STORE_NEXT_UNTIL);
 }
 
 int store_has(struct store *store, const char *name)

@@ -42,6 +42,8 @@ int call_delete(const struct call *call);
 int call_backup(const struct call *call);
 int call_check(const struct call *call);
 
+/* The exit code for a negative errno of place.h or store.h. */
+int call_exit_code(int error);
 /* Prints `weir queue: `, the file and the sentence, to standard error; returns `code`. */
 __attribute__((format(printf, 3, 4))) int call_fail(const struct call *call, int code,
                                                     const char *format, ...);

@@ -33,15 +33,16 @@ static bool is_in_work(void *context, int64_t id)
 /* Takes the lock. Returns an exit code. */
 static int open_store(struct hand *hand)
 {
-    bool is_locked = store_open(&hand->store, hand->call->file) == 0;
+    int error = store_open(&hand->store, hand->call->file);
 
-    if (is_locked && store_connect(&hand->store) == 0) {
-        hand->is_open = true;
+    if (error == 0)
+        error = store_connect(&hand->store);
+    hand->is_open = error == 0;
+    if (error == 0)
         return EX_OK;
-    }
-    return call_fail(hand->call, is_locked ? EX_DATAERR : EX_TEMPFAIL, "%s%s", hand->store.error,
-                     is_locked ? ""
-                               : "; if it is a host, it does not listen: try again, or stop it");
+    return call_fail(
+        hand->call, call_exit_code(error), "%s%s", hand->store.error,
+        error == -EAGAIN ? "; if it is a host, it does not listen: try again, or stop it" : "");
 }
 
 static int fail_to_ask(const struct call *call, int status, pid_t process)
@@ -83,12 +84,32 @@ static int ask(struct hand *hand, struct order *order, struct order_answer *out)
         hand->is_in_doubt = order_carry_out(&hand->store, order, is_in_work, NULL, out) ==
                             STORE_IN_DOUBT;
     if (code == EX_OK && out->status != ORDER_CARRIED_OUT)
-        code = call_fail(hand->call, EX_TEMPFAIL, "%s%s", out->error,
+        code = call_fail(hand->call, out->status == ORDER_FAILED ? EX_IOERR : EX_TEMPFAIL, "%s%s",
+                         out->error,
                          out->status == ORDER_IN_DOUBT ? "; it may be done: look, and repeat" : "");
     return code;
 }
 
 /* --- pieces ----------------------------------------------------------------------------------- */
+
+/* No piece is in a file without tables, and a change would make them. Returns an exit code. */
+static int ask_about(struct hand *hand, struct order *order, struct order_answer *out)
+{
+    int code = EX_OK, has;
+    sqlite3 *connection = view_open(hand->call, &code);
+
+    if (!connection)
+        return code;
+    has = view_has_tables(connection);
+    if (has < 0)
+        code = view_fail(hand->call, connection);
+    (void)sqlite3_close(connection);
+    if (code != EX_OK)
+        return code;
+    *out = (struct order_answer){ .size = sizeof *out };
+    memset(out->results, ORDER_MISSING, sizeof out->results);
+    return has > 0 ? ask(hand, order, out) : EX_OK;
+}
 
 static int change_numbers(struct hand *hand, struct order *order, uint32_t *out_done)
 {
@@ -97,13 +118,13 @@ static int change_numbers(struct hand *hand, struct order *order, uint32_t *out_
         [ORDER_IN_WORK] = "in hand: piece",
         [ORDER_NOT_DEAD] = "not dead: piece",
     };
-    struct order_answer answer;
+    struct order_answer answer = { .size = sizeof answer };
     int code;
 
     order->count = (uint32_t)hand->call->count;
     code = call_numbers(hand->call, order->ids);
     if (code == EX_OK)
-        code = ask(hand, order, &answer);
+        code = ask_about(hand, order, &answer);
     if (code != EX_OK)
         return code;
     for (uint32_t i = 0; i < order->count; i++) {
@@ -171,7 +192,7 @@ static char *read_queues(const struct call *call, int64_t *out_most, int *out_co
     if (stream)
         (void)fputc('\0', stream);
     if (!stream || fclose(stream) != 0)
-        *out_code = call_fail(call, EX_OSERR, "memory is out");
+        *out_code = call_fail(call, EX_SOFTWARE, "memory is out");
     else if (step != SQLITE_DONE)
         *out_code = view_fail(call, connection);
     (void)sqlite3_finalize(row);

@@ -44,7 +44,7 @@ static int copy(const struct call *call, sqlite3 *connection, const char *to)
     int code = EX_OK;
 
     if (!name)
-        return call_fail(call, EX_OSERR, "memory is out");
+        return call_fail(call, EX_SOFTWARE, "memory is out");
     if (sqlite3_prepare_v2(connection, "VACUUM INTO ?1", -1, &statement, NULL) != SQLITE_OK ||
         sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_DONE)

@@ -3,6 +3,7 @@
  * weir-queue - the program behind `weir queue`: see call.h.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,27 @@ int call_fail(const struct call *call, int code, const char *format, ...)
     va_end(arguments);
     (void)fputc('\n', stderr);
     return code;
+}
+
+int call_exit_code(int error)
+{
+    switch (error) {
+    case -EINVAL:
+        return EX_DATAERR;
+    case -ENOENT:
+    case -ENOTDIR:
+        return EX_NOINPUT;
+    case -EACCES:
+    case -EPERM:
+    case -EROFS:
+        return EX_NOPERM;
+    case -EAGAIN:
+        return EX_TEMPFAIL;
+    case -ENOMEM:
+        return EX_SOFTWARE;
+    default:
+        return EX_IOERR;
+    }
 }
 
 int call_flush(const struct call *call)
@@ -99,22 +121,23 @@ static int look_at_file(const struct call *call)
 {
     char reason[PLACE_REASON_SIZE];
     struct stat about;
-    int code;
+    int code, error;
 
     if (lstat(call->file, &about) < 0)
-        return call_fail(call, errno == EACCES ? EX_NOPERM : EX_NOINPUT, "%s", strerror(errno));
+        return call_fail(call, call_exit_code(-errno), "%s", strerror(errno));
     code = changes(call) ? become_owner(call, &about) : 0;
-    if (code == 0 && access(call->file, R_OK) < 0 && geteuid() != 0)
-        return call_fail(call, EX_NOPERM, "%s", strerror(errno));
-    if (code == 0 && place_check(call->file, reason) != 0)
-        return call_fail(call, EX_DATAERR, "%s", reason);
-    return code;
+    if (code != 0)
+        return code;
+    error = place_check(call->file, reason);
+    return error == 0 ? 0 : call_fail(call, call_exit_code(error), "%s", reason);
 }
 
 int main(int argc, char **argv)
 {
     struct call call;
     int code;
+
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
 
     if (argc < POSITION_ARGUMENTS) {
         (void)fputs("weir-queue is started by `weir queue`. Try `weir queue --help`.\n", stderr);

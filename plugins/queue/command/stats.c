@@ -25,16 +25,20 @@ static int64_t size_of(const char *file, const char *suffix)
     return size;
 }
 
-static int64_t ask(sqlite3 *connection, const char *sql)
+static const char unused_bytes[] =
+    "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size";
+
+/* False: SQLite says why. */
+static bool ask(sqlite3 *connection, const char *sql, int64_t *out)
 {
     sqlite3_stmt *statement = NULL;
-    int64_t number = 0;
+    bool has = sqlite3_prepare_v2(connection, sql, -1, &statement, NULL) == SQLITE_OK &&
+               sqlite3_step(statement) == SQLITE_ROW;
 
-    if (sqlite3_prepare_v2(connection, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        number = sqlite3_column_int64(statement, 0);
+    if (has)
+        *out = sqlite3_column_int64(statement, 0);
     (void)sqlite3_finalize(statement);
-    return number;
+    return has;
 }
 
 static int64_t number(sqlite3_stmt *row, int column)
@@ -79,12 +83,14 @@ static void print_queue(const struct call *call, sqlite3_stmt *row, bool is_firs
     (void)putchar('}');
 }
 
-static void print_file(const struct call *call, sqlite3 *connection)
+/* Returns an exit code. */
+static int print_file(const struct call *call, sqlite3 *connection)
 {
-    int64_t size = size_of(call->file, ""), log = size_of(call->file, "-wal");
-    int64_t unused = ask(connection, "PRAGMA freelist_count") * ask(connection, "PRAGMA page_size");
+    int64_t size = size_of(call->file, ""), log = size_of(call->file, "-wal"), unused = 0;
     pid_t host = host_of(call);
 
+    if (!ask(connection, unused_bytes, &unused))
+        return view_fail(call, connection);
     if (call->is_json) {
         (void)printf("\n]");
         text_json_number(stdout, "file_bytes", size);
@@ -95,7 +101,7 @@ static void print_file(const struct call *call, sqlite3 *connection)
         else
             (void)printf(", \"host\": null");
         (void)printf("}\n");
-        return;
+        return EX_OK;
     }
     (void)printf("bytes: %" PRId64 " file, %" PRId64 " unused, %" PRId64 " WAL; ", size, unused,
                  log);
@@ -103,6 +109,7 @@ static void print_file(const struct call *call, sqlite3 *connection)
         (void)printf("process %ld has it\n", (long)host);
     else
         (void)printf("no host answers\n");
+    return EX_OK;
 }
 
 int call_stats(const struct call *call)
@@ -129,10 +136,7 @@ int call_stats(const struct call *call)
         else
             step = SQLITE_ERROR;
     }
-    if (step == SQLITE_DONE)
-        print_file(call, connection);
-    else
-        code = view_fail(call, connection);
+    code = step == SQLITE_DONE ? print_file(call, connection) : view_fail(call, connection);
     (void)sqlite3_finalize(row);
     (void)sqlite3_close(connection);
     return code == EX_OK ? call_flush(call) : code;

@@ -33,16 +33,30 @@ struct view {
 
 const char *const view_states[STORE_STATES] = { "ready", "later", "dead" };
 
+static int exit_code_of(sqlite3 *connection)
+{
+    switch (sqlite3_errcode(connection)) {
+    case SQLITE_BUSY:
+        return EX_TEMPFAIL;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return EX_DATAERR;
+    case SQLITE_NOMEM:
+        return EX_SOFTWARE;
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+        return EX_NOPERM;
+    case SQLITE_CANTOPEN:
+        return call_exit_code(-sqlite3_system_errno(connection));
+    default:
+        return EX_IOERR;
+    }
+}
+
 int view_fail(const struct call *call, sqlite3 *connection)
 {
-    int code = sqlite3_extended_errcode(connection);
-
-    return call_fail(call,
-                     (code & 0xff) == SQLITE_BUSY ? EX_TEMPFAIL
-                     : (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB
-                         ? EX_DATAERR
-                         : EX_IOERR,
-                     "%s (%d)", sqlite3_errmsg(connection), code);
+    return call_fail(call, exit_code_of(connection), "%s (%d)", sqlite3_errmsg(connection),
+                     sqlite3_extended_errcode(connection));
 }
 
 char *view_name(const char *path)
@@ -64,7 +78,7 @@ sqlite3 *view_open(const struct call *call, int *out_code)
     if (code == SQLITE_OK && sqlite3_busy_timeout(connection, BUSY_MS) == SQLITE_OK)
         return connection;
     *out_code = connection ? view_fail(call, connection)
-                           : call_fail(call, EX_OSERR, "memory is out");
+                           : call_fail(call, EX_SOFTWARE, "memory is out");
     (void)sqlite3_close(connection);
     return NULL;
 }
@@ -148,7 +162,7 @@ static int print_batch(struct view *view, sqlite3 *connection, int64_t after, bo
     }
     code = read_batch(view);
     if (code == SQLITE_NOMEM)
-        return call_fail(call, EX_OSERR, "memory is out at a piece behind %" PRId64, view->last);
+        return call_fail(call, EX_SOFTWARE, "memory is out at a piece behind %" PRId64, view->last);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return view_fail(call, connection);
     *out_more = code == SQLITE_ROW;

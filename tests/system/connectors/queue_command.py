@@ -14,14 +14,17 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 from control import PLUGINS, WEIR, Host, check, run_tests, until
 
@@ -37,6 +40,7 @@ LATER = "  work: {use: exec.run, size: 1, args: {shell: true, command: [exit 75]
         " retry_after: 1h}}\n"
 
 
+DELETE, REFUSED = 2, 1  # of order.h
 RECEIVES = ("45", "47", "207", "212")  # recvfrom, recvmsg of x86_64 and arm64
 
 
@@ -314,7 +318,7 @@ def test_an_export_without_memory_fails():
             codes.add(answer.returncode)
             check(answer.returncode != 0 or answer.stdout.count(b"\n") == 2,
                   f"{limit}: {len(answer.stdout)} bytes, {answer.stderr[:200]}")
-    check(HAS_SANITIZER or {0, 71} <= codes, f"the limits meet no lack of memory: {codes}")
+    check(HAS_SANITIZER or {0, 70} <= codes, f"the limits meet no lack of memory: {codes}")
 
 
 MISTAKES = (
@@ -464,7 +468,100 @@ def test_file_without_pieces():
         with open(host.path, "w", encoding="ascii"):
             pass
         check(host.queue("replay", "--all").stdout == "replayed 0 pieces\n", "no pieces")
+        check("there is no piece 1" in host.queue("replay", "1", code=65).stderr, "no piece")
         check(os.path.getsize(host.path) == 0, "a database was made")
+
+
+def ask_socket(host, verb, until_ms, most=0, numbers=()):
+    """Writes an order to the socket, as the command does. Returns status, pieces and error."""
+    order = struct.pack("=4I3q136s1000q", 8176, verb, len(numbers), 0, 0, most, until_ms, b"t",
+                        *numbers, *(0,) * (1000 - len(numbers)))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.connect(host.path + ".sock")
+        client.send(order)
+        answer = struct.unpack("=4Iq256s", client.recv(4096)[:280])
+    return answer[1], answer[2], answer[5].split(b"\0")[0].decode()
+
+
+def now_ms():
+    return int(time.monotonic() * 1000)
+
+
+def test_order_that_comes_too_late_is_dropped():
+    """promise B108"""
+    with fixture() as host:
+        host.put("a", pools=REJECT)
+        host.has(1, state=2)
+        number, = host.numbers()
+        check(ask_socket(host, DELETE, now_ms() - 1, numbers=[number]) ==
+              (REFUSED, 0, "nothing was done in time"), "an order of the past")
+        check(host.numbers() == [number], "the order was carried out")
+        check(ask_socket(host, DELETE, now_ms() + 60000, numbers=[number]) == (0, 1, ""), "another")
+        check(not host.numbers(), "the piece is there")
+
+
+def test_all_is_what_was_dead_at_the_beginning():
+    """promise B108: the command names the last dead piece, and the host goes no further."""
+    with fixture() as host:
+        host.put("a", "b", pools=REJECT)
+        host.has(2, state=2)
+        first, second = host.numbers()
+        check(ask_socket(host, DELETE, now_ms() + 60000, most=first) == (0, 1, ""), "one piece")
+        check(host.numbers() == [second], "the second one died later")
+        check(host.stop() == 0, "the exit code")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(host.path + ".sock")
+            listener.listen()
+            with subprocess.Popen([WEIR, "queue", host.path, "replay", "--all", "-p", PLUGINS],
+                                  stdout=subprocess.PIPE) as command:
+                client = listener.accept()[0]
+                order = struct.unpack("=4I3q", client.recv(9000)[:40])
+                client.send(struct.pack("=4Iq256s1000s", 1280, 0, 7, 0, 0, b"", b""))
+                client.close()
+                check(command.stdout.read() == b"replayed 7 pieces\n", "the answer")
+        check(order[5] == second, f"the last dead piece: {order}, not {second}")
+
+
+def ask_unprivileged(host, *arguments, limit=None):
+    """Root does without its rights: the modes of files hold for it, too. LIMIT: bytes of a file."""
+    words = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    limits = ["prlimit", f"--fsize={limit}"] if limit else []
+    return subprocess.run([*words, *limits, WEIR, "queue", "-p", PLUGINS, host.path, *arguments],
+                          capture_output=True, text=True, check=False)
+
+
+def test_exit_codes_of_files():
+    """promise B108: what keeps the command from a file is told apart; nothing is changed."""
+    with fixture() as host:
+        host.put("a", pools=REJECT)
+        host.has(1, state=2)
+        check(host.stop() == 0, "the exit code")
+        check(not os.path.exists(host.path + "-wal"), "a WAL, which is there to be written")
+        os.chmod(host.work, 0o500)
+        answer = ask_unprivileged(host, "replay", "--all")
+        os.chmod(host.work, 0o700)
+        check(answer.returncode == 77, f"a folder that nobody may write to: {answer}")
+        os.link(host.path, host.path + ".too")
+        for action in (("list",), ("replay", "--all")):
+            answer = host.queue(*action, code=65)
+            check("more than one name" in answer.stderr, f"{answer}")
+        os.unlink(host.path + ".too")
+        full = ask_unprivileged(host, "replay", "--all", limit=100)
+        check(full.returncode == 74, f"a disk that takes nothing: {full}")
+        os.chmod(host.path, 0)
+        for action in (("list",), ("replay", "--all")):
+            answer = ask_unprivileged(host, *action)
+            check(answer.returncode == 77, f"{action}: {answer}")
+        os.chmod(host.path, 0o600)
+        check(host.ask("SELECT state FROM piece") == [(2,)], "the piece is as it was")
+
+
+def test_plugin_without_its_program():
+    with fixture() as host:
+        shutil.copy(os.path.join(PLUGINS, "queue.so"), host.work)
+        answer = subprocess.run([WEIR, "queue", "-p", host.work, host.path, "list"], check=False,
+                                capture_output=True, text=True)
+        check(answer.returncode == 72 and "weir-queue: No such file" in answer.stderr, f"{answer}")
 
 
 def test_socket_is_for_its_user():

@@ -317,8 +317,10 @@ def make_foreign(path, statements):
 FOREIGN = {
     "it is no file of SQLite": lambda path: open(path, "wb").write(b"text" * 100),
     "it is a file of another program": lambda path: make_foreign(path, "CREATE TABLE t(x);"),
-    "of a newer version": lambda path: make_foreign(
-        path, "PRAGMA application_id=0x57656972; PRAGMA user_version=2; CREATE TABLE t(x);"),
+    "it has format 3 of a newer version; this one knows 2": lambda path: make_foreign(
+        path, "PRAGMA application_id=0x57656972; PRAGMA user_version=3; CREATE TABLE t(x);"),
+    "it has format 1 of an older version; this one knows 2": lambda path: make_foreign(
+        path, "PRAGMA application_id=0x57656972; PRAGMA user_version=1; CREATE TABLE t(x);"),
     "it is a symbolic link": lambda path: os.symlink("/nowhere", path),
     "it is no plain file": os.mkfifo,
     "it has more than one name": lambda path: (open(path, "wb").close(),

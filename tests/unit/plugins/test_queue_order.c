@@ -171,6 +171,55 @@ static void test_clock_that_is_set_back_makes_unique_no_longer(void)
     fixture_finish(&f);
 }
 
+/* Also when no message comes meanwhile. */
+static void test_step_back_adds_no_more_than_unique(void)
+{
+    struct fixture f;
+    char sql[96];
+
+    fixture_init(&f);
+    fixture_open_put(&f, UNIQUE);
+    put(&f, UNIQUE, "a");
+    fixture_step_clock(-10 * HOUR_S);
+    (void)snprintf(sql, sizeof sql, "SELECT until - lasts <= %lld FROM seen",
+                   (long long)fixture_now_ms() + 60000);
+    fixture_wait_answer(&f, sql, "1");
+    fixture_step_clock(HOUR_S + 60);
+    put(&f, UNIQUE, "a");
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, PIECES), "2");
+    fixture_step_clock(9 * HOUR_S - 60);
+    fixture_finish(&f);
+}
+
+/* So the table does not grow when another pool, or nobody, puts pieces. */
+static void test_names_go_when_their_time_is_over(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, UNIQUE);
+    put(&f, UNIQUE, "a");
+    put(&f, UNIQUE, "b");
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, "SELECT count(*) FROM seen"), "2");
+    fixture_step_clock(HOUR_S + 1);
+    fixture_wait_answer(&f, "SELECT count(*) FROM seen", "0");
+    fixture_step_clock(-HOUR_S - 1);
+    fixture_finish(&f);
+}
+
+static void test_duplicate_is_done_while_the_queue_is_full(void)
+{
+    static const char one[] = UNIQUE "\nlimit: 1";
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, one);
+    put(&f, one, "a");
+    put(&f, one, "a");
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, PIECES), "1");
+    fixture_finish(&f);
+}
+
 /* So the same job can be sent again. A piece that is replayed does not count. */
 static void test_name_of_a_dead_piece_may_be_stored(void)
 {
@@ -241,6 +290,10 @@ int main(int argc, char **argv)
           test_second_piece_of_an_id_is_done_and_not_stored },
         { "clock that is set back makes unique no longer",
           test_clock_that_is_set_back_makes_unique_no_longer },
+        { "step back adds no more than unique", test_step_back_adds_no_more_than_unique },
+        { "names go when their time is over", test_names_go_when_their_time_is_over },
+        { "duplicate is done while the queue is full",
+          test_duplicate_is_done_while_the_queue_is_full },
         { "name of a dead piece may be stored", test_name_of_a_dead_piece_may_be_stored },
         { "duplicate is as safe as its pool says", test_duplicate_is_as_safe_as_its_pool_says },
         { "failed sync makes no duplicate", test_failed_sync_makes_no_duplicate },
