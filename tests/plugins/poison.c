@@ -279,6 +279,19 @@ static int answer_handle(struct weir_self *self, void *state, const struct weir_
     return weir_reply(self, message, reply) == WEIR_OK ? WEIR_DONE : WEIR_REJECT;
 }
 
+/* --- raise ------------------------------------------------------------------------------------ */
+
+static int raise_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    weir_pid pid = 0;
+
+    (void)state;
+    if (weir_lookup(self, "eaters", &pid) != WEIR_OK ||
+        weir_forward_lane(self, pid, WEIR_HIGH, message) != WEIR_OK)
+        return WEIR_REJECT;
+    return WEIR_DONE;
+}
+
 /* --- late ------------------------------------------------------------------------------------- */
 
 struct late {
@@ -331,6 +344,9 @@ static const struct weir_behaviour behaviours[] = {
       .state_size = sizeof(struct tour),
       .handle = tour_handle },
     { .name = "answer", .summary = "answers a question", .handle = answer_handle },
+    { .name = "raise",
+      .summary = "passes a message on to the manager of `eaters`",
+      .handle = raise_handle },
     { .name = "late",
       .summary = "keeps a message, and speaks of it in `close`",
       .state_size = sizeof(struct late),

@@ -386,6 +386,35 @@ pools: {{work: {{use: exec.run, size: 1, args: {{shell: true, input: none,
           "delivery_limit", letter)
 
 
+def test_piece_that_crashes_a_host_is_blamed_by_its_content(suite):
+    dead = os.path.join(suite.work, "dead")
+    host = suite.host("host", f"""
+sources: {{far: {{{suite.engine.consume(suite.queue)}, to: work}}}}
+pools:
+  work: {{use: poison.eat, size: 1, quarantine: 2, outputs: {{out: none}}}}
+""")
+    with_test_plugins(suite, host)
+    host.change("host: {", f'host: {{crash_file: "{suite.work}/crashes", dead_letters: '
+                f'{{file: "{dead}"}}, ')
+    connection, channel = suite.engine.channel()
+    suite.consumer("first").start().stop()  # it declares the queue
+    for text, identity in ((b"good 1", None), (b"SEGV 2", "id"), (b"good 3", None)):
+        channel.basic_publish("", suite.queue, text,
+                              pika.BasicProperties(delivery_mode=2, message_id=identity))
+    for _ in range(2):
+        check(host.start(waits=False).wait() == -11, host.end_of_log())
+    host.start()
+    until(lambda: host.ask("status", "work")["dead"] == 1, "the piece is dead", host)
+    # The same content under the same id is the same piece, under another id another one.
+    channel.basic_publish("", suite.queue, b"SEGV 2", pika.BasicProperties(message_id="id"))
+    until(lambda: host.ask("status", "work")["dead"] == 2, "the same piece again", host)
+    channel.basic_publish("", suite.queue, b"SEGV 2", pika.BasicProperties(message_id="other"))
+    check(host.wait() == -11, host.end_of_log())
+    said = host.read_log()
+    check("ate 1" in said and "ate 3" in said, "the others are done")
+    connection.close()
+
+
 def with_test_plugins(suite, host):
     plugins = os.path.join(suite.build, "plugins")
     tests = os.path.join(suite.build, "tests", "plugins")
@@ -469,6 +498,7 @@ TESTS = [
     test_dead_letter_of_a_host_names_the_piece_of_the_server,
     test_name_of_a_foreign_piece_is_printable,
     test_piece_that_kills_its_hosts_is_a_dead_letter,
+    test_piece_that_crashes_a_host_is_blamed_by_its_content,
     test_piece_is_acknowledged_when_its_worker_was_returned,
     test_host_that_is_killed_with_leased_workers_loses_nothing,
     test_holder_that_fails_loses_nothing,

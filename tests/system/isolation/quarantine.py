@@ -257,6 +257,16 @@ def test_other_ends_blame_none():
             must(service.blamed() == [], f"signal {number}: {service.blamed()}")
 
 
+def test_manager_that_crashes_blames_none():
+    more = "  raisers: {use: poison.raise, size: 1}\n"
+    with fresh_scratch(to="raisers", more=more,
+                       keys="quarantine: 1, manager: poison.eat") as service:
+        service.texts(["SEGV one"])
+        for _ in range(2):
+            must(service.start() == -signal.SIGSEGV, "a manager that crashes")
+        must(service.blamed() == [], f"{service.blamed()}")
+
+
 def test_lack_of_memory_blames_none():
     if HAS_SANITIZER:
         return

@@ -4,6 +4,12 @@
  * leaves a file of others as it is. Shows promise B112.
  * Method: files with damage of each kind; what is found in them, and what they are afterwards.
  */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <weir/plugin.h>
 
 #include "host/run/crash_file.h"
@@ -119,11 +125,81 @@ static void test_large_file(void)
     workspace_finish(&work);
 }
 
+/* --- two hosts -------------------------------------------------------------------------------- */
+
+#define ROUNDS 1500 /* opens that succeed; one in some hundred meets a file that is replaced */
+
+struct other_host {
+    char path[256], beside[256];
+    atomic_bool is_over;
+};
+
+static int open_and_lock(const char *path)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+
+    if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        return descriptor;
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    return -1;
+}
+
+/* As a start that keeps a part of its file, and then the end of that host. */
+static void *replace_again_and_again(void *context)
+{
+    struct other_host *other = context;
+
+    while (!atomic_load(&other->is_over)) {
+        int old = open_and_lock(other->path);
+        int new = old >= 0 ? open_and_lock(other->beside) : -1;
+
+        if (new >= 0 && write(new, HEAD, strlen(HEAD)) > 0)
+            (void)rename(other->beside, other->path);
+        if (old >= 0)
+            (void)close(old);
+        if (new >= 0)
+            (void)close(new);
+    }
+    return NULL;
+}
+
+/* promise B112: a lock of a file that was replaced meanwhile is none. */
+static void test_file_that_is_replaced(void)
+{
+    struct other_host other = { .is_over = false };
+    struct workspace work;
+    pthread_t thread;
+
+    workspace_init(&work);
+    (void)workspace_path(&work, "crashes", other.path);
+    (void)workspace_path(&work, "beside", other.beside);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, replace_again_and_again, &other), 0);
+    for (int round = 0; round < ROUNDS;) {
+        struct settings settings = { .host = { .crash_file = other.path } };
+        struct report report;
+        int second;
+
+        report_init(&report);
+        if (crash_file_open(&settings, NULL, &report) == 0) {
+            second = open_and_lock(other.path);
+            CU_ASSERT_EQUAL_FATAL(second, -1);
+            round++;
+        }
+        report_finish(&report);
+        crash_file_close();
+    }
+    atomic_store(&other.is_over, true);
+    (void)pthread_join(thread, NULL);
+    workspace_finish(&work);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "damaged files", test_damaged_files },
         { "a large file", test_large_file },
+        { "a file that is replaced", test_file_that_is_replaced },
         CU_TEST_INFO_NULL,
     };
 
