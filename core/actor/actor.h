@@ -68,6 +68,9 @@ enum actor_signal {
     SIGNAL_REOPEN = 1u << 15,  /* files may have been renamed: see pool/reopening.h */
 };
 
+/* Then one normal message: high cannot starve the normal lane. */
+#define ACTOR_HIGH_STREAK_MAX 8
+
 /*
  * Five cache lines, since a host may have a million sleeping actors. State that few actors use is
  * behind a pointer and allocated at its first use.

@@ -65,6 +65,12 @@ struct deadlines {
 struct message_index;
 struct port;
 
+enum waits {
+    WAITS_POSTPONED, /* while there is one, the worker gets no other message */
+    WAITS_RETRY,
+    WAITS_COUNT,
+};
+
 struct actor_ext {
     struct timer timer;
     struct actor *actor;
@@ -83,9 +89,7 @@ struct actor_ext {
 
     struct deadlines deadlines; /* of requests and alarms */
 
-    struct message_list retries; /* waiting for redelivery, at their again_ns */
-    /* the one of them that was postponed last: while it waits, no new message; NULL: none waits */
-    const struct message *postponed;
+    struct message_list waits[WAITS_COUNT]; /* for redelivery, at their again_ns */
     struct message *row;              /* the last that was put back, see front.h; NULL: none */
     struct message_index *kept_index; /* of the kept messages: kept.h; NULL: none */
     struct message_list stash;        /* stashed by the worker: stash.h */

@@ -61,14 +61,14 @@ static uint64_t look_ns(const struct message *message, uint64_t now_ns)
     return message->again_ns;
 }
 
-static void wait_for_retry(struct actor *actor, struct actor_ext *ext, struct message *message,
-                           uint64_t delay_ms)
+static void wait_in(struct actor *actor, enum waits list, struct message *message,
+                    uint64_t delay_ms)
 {
     uint64_t now_ns = executor_look_at_clock(actor->executor);
 
     message->again_ns = now_ns + delay_ms * NS_PER_MS;
     settle_hold(actor);
-    message_list_append(&ext->retries, message);
+    message_list_append(&actor->ext->waits[list], message);
     actor_disturb(actor);
     note_retries(actor);
     actor_ext_arm(actor, look_ns(message, now_ns));
@@ -90,55 +90,61 @@ void backlog_retry(struct actor *actor, struct message *message)
         return;
     }
     message_count_attempt(&message->public);
-    wait_for_retry(actor, ext, message, delay_ms);
+    wait_in(actor, WAITS_RETRY, message, delay_ms);
 }
 
 void backlog_postpone(struct actor *actor, struct message *message)
 {
-    struct actor_ext *ext = actor_ext_get(actor);
-
     if (actor->place)
         report(actor, message, WEIR_LOG_WARNING, "message waits for a resource",
                actor->retry_after_ms);
-    if (!ext) { /* without memory for the time it comes again in the next turn */
+    if (!actor_ext_get(actor)) { /* without memory for the time it comes again in the next turn */
         settle_hold(actor);
         front_append(actor, message);
         return;
     }
-    ext->postponed = message;
-    wait_for_retry(actor, ext, message, actor->retry_after_ms);
+    wait_in(actor, WAITS_POSTPONED, message, actor->retry_after_ms);
 }
 
-/* The message leaves the retries. */
-static void end_wait(struct actor_ext *ext, const struct message *message)
+/* Takes those out of a list that are due, or have one of the flags. */
+static struct message_queue end_waits_in(struct actor *actor, enum waits list, uint64_t now_ns,
+                                         uint32_t flags, uint64_t *next)
 {
-    if (ext->postponed == message)
-        ext->postponed = NULL;
-}
-
-/* Moves retries to the front that are due, or have one of the flags. */
-static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
-{
-    struct actor_ext *ext = actor->ext;
-    struct message_list waiting;
-    uint64_t next = TIMER_NEVER;
+    struct message_list waiting = actor->ext->waits[list];
+    struct message_queue ended = { 0 };
     struct message *message;
 
-    if (!ext)
-        return TIMER_NEVER;
-    waiting = ext->retries;
-    ext->retries = (struct message_list){ 0 };
+    actor->ext->waits[list] = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
         if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
             wanted_status_of(actor->runtime, actor->executor, message) != 0) {
-            end_wait(ext, message);
-            front_append(actor, message);
+            message_queue_append(&ended, message);
             continue;
         }
-        if (look_ns(message, now_ns) < next)
-            next = look_ns(message, now_ns);
-        message_list_append(&ext->retries, message);
+        if (look_ns(message, now_ns) < *next)
+            *next = look_ns(message, now_ns);
+        message_list_append(&actor->ext->waits[list], message);
     }
+    return ended;
+}
+
+/* Moves to the front what is due, or has one of the flags. What was postponed is the next message:
+ * another one would lack the same. */
+static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
+{
+    struct message_queue ended;
+    uint64_t next = TIMER_NEVER;
+    struct message *message;
+
+    if (backlog_retries(actor) == 0)
+        return TIMER_NEVER;
+    ended = end_waits_in(actor, WAITS_POSTPONED, now_ns, flags, &next);
+    if (!message_queue_is_empty(&ended))
+        actor->high_streak = ACTOR_HIGH_STREAK_MAX;
+    front_prepend_all(actor, &ended);
+    ended = end_waits_in(actor, WAITS_RETRY, now_ns, flags, &next);
+    while ((message = message_queue_take(&ended)))
+        front_append(actor, message);
     note_retries(actor);
     return next;
 }
@@ -160,11 +166,9 @@ static struct message *take_backlog(struct actor *actor)
 {
     struct message *message = front_take(actor);
 
-    if (!message && actor->ext) {
-        message = message_list_take(&actor->ext->retries);
-        end_wait(actor->ext, message);
-        note_retries(actor);
-    }
+    for (int i = 0; !message && actor->ext && i < WAITS_COUNT; i++)
+        message = message_list_take(&actor->ext->waits[i]);
+    note_retries(actor);
     if (!message)
         return unpack(actor->executor, mailbox_pop(&actor->mailbox));
     settle_unhold(actor);
@@ -184,7 +188,6 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
 {
     struct message_queue all = *held;
     struct message *message;
-    bool was_postponed;
 
     *held = (struct message_queue){ 0 };
     while ((message = message_queue_take(&all))) {
@@ -192,14 +195,11 @@ static void pass_held(struct actor *actor, struct message_queue *held, backlog_g
             message_queue_append(held, message);
             continue;
         }
-        was_postponed = actor->ext && actor->ext->postponed == message;
         settle_unhold(actor);
         *refusal = give(actor, message);
         if (*refusal != 0) {
             settle_hold(actor);
             message_queue_append(held, message);
-        } else if (was_postponed) {
-            actor->ext->postponed = NULL;
         }
     }
 }
@@ -231,11 +231,13 @@ int backlog_pass(struct actor *actor, backlog_giving *give)
     front = front_take_all(actor);
     pass_held(actor, &front, give, &refusal);
     front_return_all(actor, &front);
-    if (backlog_retries(actor) > 0) {
-        pass_held(actor, &actor->ext->retries.queue, give, &refusal);
-        actor->ext->retries.count = message_queue_count(&actor->ext->retries.queue);
-        note_retries(actor);
+    for (int i = 0; actor->ext && i < WAITS_COUNT; i++) {
+        struct message_list *waits = &actor->ext->waits[i];
+
+        pass_held(actor, &waits->queue, give, &refusal);
+        waits->count = message_queue_count(&waits->queue);
     }
+    note_retries(actor);
     pass_mailbox(actor, give, &refusal);
     return refusal;
 }

@@ -12,27 +12,27 @@
 /* True when no message waits in the lanes, in front of them, or for a retry. */
 bool backlog_is_empty(struct actor *actor);
 
-/* The number of retries that wait. */
+/* The number of retries and postponed messages that wait. */
 static inline uint32_t backlog_retries(const struct actor *actor)
 {
-    return actor->ext ? actor->ext->retries.count : 0;
+    const struct message_list *waits = actor->ext ? actor->ext->waits : NULL;
+
+    return waits ? waits[WAITS_POSTPONED].count + waits[WAITS_RETRY].count : 0;
 }
 
-/* True when the largest number of retries waits, or a postponed message: the actor takes no new
- * message. What stands before its normal lane is not new. */
+/* True when the largest number of retries waits, or a postponed message: the actor takes no
+ * message. */
 static inline bool backlog_is_at_retries_max(const struct actor *actor)
 {
-    uint32_t count = backlog_retries(actor);
-
-    return count >= SPEC_RETRIES_MAX ||
-           (count > 0 && actor->ext->postponed && front_is_empty(actor));
+    return backlog_retries(actor) >= SPEC_RETRIES_MAX ||
+           (actor->ext && actor->ext->waits[WAITS_POSTPONED].count > 0);
 }
 
 /* Carries out the verdict RETRY: takes the current message; dead `retries` after too many attempts.
  * */
 void backlog_retry(struct actor *actor, struct message *message);
 /* Carries out the verdict POSTPONE: takes the current message, which comes again as the same
- * attempt. */
+ * attempt, before any other message. */
 void backlog_postpone(struct actor *actor, struct message *message);
 
 /* Moves retries that are due, or not wanted any more, to the front. Returns the next deadline. */

@@ -244,7 +244,8 @@ void end_abandoned(struct actor *actor, struct executor *executor)
     actor->executor = executor;
     if (actor->ext) {
         free_queue(&actor->ext->stash.queue, executor);
-        free_queue(&actor->ext->retries.queue, executor);
+        for (int i = 0; i < WAITS_COUNT; i++)
+            free_queue(&actor->ext->waits[i].queue, executor);
         free_queue(&actor->ext->events.queue, executor);
         alarm_free_all(actor);
     }

@@ -104,8 +104,11 @@ static void hand_on_all_held(struct actor *actor, struct actor *successor)
     hand_on_held(actor, successor, &front);
     if (!ext)
         return;
-    hand_on_held(actor, successor, &ext->retries.queue);
-    ext->stash.count = ext->retries.count = 0;
+    for (int i = 0; i < WAITS_COUNT; i++) {
+        hand_on_held(actor, successor, &ext->waits[i].queue);
+        ext->waits[i].count = 0;
+    }
+    ext->stash.count = 0;
     ext->row = NULL;
     /* Relaxed: a figure for people. */
     atomic_store_explicit(&actor->place->retrying, 0, memory_order_relaxed);

@@ -32,7 +32,6 @@
 #include "actor/wanted.h"
 
 #define GATHER_MAX 1024u     /* messages between two calls of `flush`, whatever the budget */
-#define HIGH_STREAK_MAX 8    /* then one normal message: high cannot starve the normal lane */
 #define TURN_NS_MAX 1000000u /* a turn past 1 ms yields (architecture: a hog) */
 #define CLOCK_LOOK_FIRST 2u
 #define CLOCK_LOOK_LAST 16u
@@ -96,7 +95,7 @@ static struct message *take_message(struct actor *actor, struct turn_context *co
 {
     struct message *message = NULL;
 
-    if (actor->high_streak >= HIGH_STREAK_MAX)
+    if (actor->high_streak >= ACTOR_HIGH_STREAK_MAX)
         message = take_normal(actor, context);
     if (!message)
         message = take_lane(actor, &actor->urgent, WEIR_URGENT - WEIR_HIGH);
@@ -233,8 +232,8 @@ static void take_or_pass(struct actor *actor, struct message *message, struct tu
         give(actor, message, context);
 }
 
-/* True when the worker may take a new message. With too many retries it may not: so they stay few,
- * and its senders get FULL. */
+/* True when the worker may take a message. With too many retries it may not: so they stay few, and
+ * its senders get FULL. */
 static bool may_begin(struct actor *actor)
 {
     if (!actor->spec)

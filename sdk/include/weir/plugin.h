@@ -72,8 +72,8 @@ enum weir_verdict {
     WEIR_FAIL = 5,   /* this incarnation is broken; a new one replaces it and keeps the mailbox */
     WEIR_POSTPONE = 6, /* as WEIR_RETRY, but not counted: `attempt` stays, any number of times. For
                         * a shortage of the host or the machine, of which the message is innocent:
-                        * weir/fault.h. A message with an origin stays here. Until the delay is over
-                        * the worker gets no new message. Since 1.1 */
+                        * weir/fault.h. A message with an origin stays here. The worker gets no
+                        * other message before it comes again. Since 1.1 */
 };
 
 /* What `produce` returns. A negative number is a failure: the host closes the source and opens it

@@ -1,53 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Goal: a worker that postpones a message takes no new one until that one comes again, whatever
- * becomes of other messages that wait for a retry (promise V5).
+ * Goal: a worker that postpones messages gets no other one before they come again, of whatever
+ * lane, whatever becomes of messages that wait for a retry (promise V5).
  * Method: orders that lack something until the test says that it is there; a clock that the test
- * moves.
+ * moves; a timer of the worker shows that it has had a turn meanwhile.
  */
-#include <weir/status.h>
-
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
 #define SHORT_MS 10u
 #define LONG_MS 1000u
-#define POSTPONED 100u
-#define RETRIED 200u
-#define BEGUN 300u /* a new message; plus 1: while the other one waits */
+#define TURN 100u /* note of a turn at SHORT_MS */
+#define NEW 3u    /* the id of a new message */
 
 static atomic_bool is_there;
+static const struct weir_message *kept;
+
+static void note_turn(struct weir_self *self, void *state, void *context)
+{
+    (void)self;
+    (void)state;
+    probe_note(context, TURN);
+}
+
+static int postpone_for(struct weir_self *self, uint32_t delay_ms)
+{
+    weir_retry_after(self, delay_ms);
+    return atomic_load(&is_there) ? WEIR_DONE : WEIR_POSTPONE;
+}
 
 static int postpone(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
-    probe_note(probe, POSTPONED + message->attempt);
-    weir_retry_after(self, LONG_MS);
-    return atomic_load(&is_there) ? WEIR_DONE : WEIR_POSTPONE;
+    (void)message;
+    if (!atomic_load(&is_there))
+        CU_ASSERT_EQUAL(weir_after(self, SHORT_MS, note_turn, probe, NULL), 0);
+    return postpone_for(self, LONG_MS);
+}
+
+static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    if (atomic_load(&is_there))
+        return WEIR_DONE;
+    kept = message;
+    return WEIR_KEEP;
+}
+
+/* The kept message comes again late, this one soon. */
+static int postpone_both(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    if (!atomic_load(&is_there)) {
+        (void)postpone(self, probe, message);
+        CU_ASSERT_EQUAL(weir_settle(self, kept, WEIR_POSTPONE), 0);
+    }
+    return postpone_for(self, SHORT_MS);
 }
 
 static int retry_soon(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
-    probe_note(probe, RETRIED + message->attempt);
+    (void)probe;
     weir_retry_after(self, SHORT_MS);
-    return message->attempt <= 2 ? WEIR_RETRY : WEIR_DONE;
+    return message->attempt == 1 ? WEIR_RETRY : WEIR_DONE;
 }
 
 static int retry_late(struct weir_self *self, struct probe *probe,
                       const struct weir_message *message)
 {
-    probe_note(probe, RETRIED + message->attempt);
+    (void)probe;
     weir_retry_after(self, 2 * LONG_MS);
     return message->attempt == 1 ? WEIR_RETRY : WEIR_DONE;
 }
 
-static int begin_new(struct weir_self *self, struct probe *probe,
-                     const struct weir_message *message)
+/* It lacks the same, and cannot come again. */
+static int need(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     (void)self;
+    (void)probe;
     (void)message;
-    probe_note(probe, BEGUN + (atomic_load(&is_there) ? 0 : 1));
-    return WEIR_DONE;
+    return atomic_load(&is_there) ? WEIR_DONE : WEIR_POSTPONE;
 }
 
 struct fixture {
@@ -56,24 +89,43 @@ struct fixture {
     struct pool *pool;
 };
 
-/* The worker has a message that is to be retried, a postponed one, and a new one. */
-static void begin(struct fixture *f, probe_act *other)
+static void send(struct fixture *f, uint64_t id, probe_act *act)
 {
+    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = id, .act = act }), 0);
+}
+
+/* The worker gets two messages, has postponed one or both, and has a new one and an urgent one. */
+static void begin(struct fixture *f, probe_act *first, probe_act *second)
+{
+    struct pool_options options = { .size = 1, .settings.mailbox = 8 };
+
     atomic_store(&is_there, false);
     f->probe = probe_create();
     rig_init(&f->rig, 1, 0);
-    f->pool = rig_workers(&f->rig, f->probe, "pool", 1, 8);
-    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 1, .act = other }), 0);
-    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 2, .act = postpone }), 0);
-    CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = 3, .act = begin_new }),
+    options.spec = rig_spec(f->probe);
+    options.spec->in_hand_max = 2;
+    f->pool = rig_pool(&f->rig, &options);
+    spec_unref(options.spec);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
+    CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+    send(f, 1, first);
+    send(f, 2, second);
+    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, 2, 1));
+    send(f, NEW, need);
+    CU_ASSERT_EQUAL(rig_send_lane(&f->rig, rig_worker(f->pool, 0), WEIR_URGENT,
+                                  (struct order){ .id = 4, .act = need }),
                     0);
-    CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, POSTPONED + 1, 1));
 }
 
-static void finish(struct fixture *f)
+/* All are handled in this order, with UINT64_MAX at the end. */
+static void finish(struct fixture *f, const uint64_t *ids)
 {
     struct ledger_reading ledger;
 
+    CU_ASSERT_TRUE(rig_drained(&f->rig, f->pool));
+    for (uint32_t i = 0; i == 0 || ids[i - 1] != UINT64_MAX; i++)
+        CU_ASSERT_EQUAL(probe_get(f->probe, i), ids[i]);
+    CU_ASSERT_EQUAL(rig_dead(f->pool, DEAD_REJECTED), 0);
     CU_ASSERT_TRUE(rig_end(&f->rig, f->pool, &ledger));
     CU_ASSERT_EQUAL(ledger.done, 3);
     rig_finish(&f->rig);
@@ -81,41 +133,51 @@ static void finish(struct fixture *f)
 }
 
 /* promise V5 */
-static void test_retry_that_is_due_lets_no_new_message_in(void)
+static void test_retry_that_is_due_lets_no_message_in(void)
 {
     struct fixture f;
 
-    begin(&f, retry_soon);
+    begin(&f, retry_soon, postpone);
     rig_advance(&f.rig, SHORT_MS);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, RETRIED + 2, 1)); /* the turn has room for more */
-    rig_advance(&f.rig, SHORT_MS);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, RETRIED + 3, 1));
-    CU_ASSERT_EQUAL(probe_times(f.probe, BEGUN + 1), 0);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, TURN, 1));
     atomic_store(&is_there, true);
     rig_advance(&f.rig, LONG_MS);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, BEGUN, 1));
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    finish(&f);
+    finish(&f, (const uint64_t[]){ 1, 2, TURN, 2, 4, 1, NEW, UINT64_MAX });
 }
 
 static void test_retry_that_waits_on_lets_new_messages_in(void)
 {
     struct fixture f;
 
-    begin(&f, retry_late);
+    begin(&f, retry_late, postpone);
+    rig_advance(&f.rig, SHORT_MS);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, TURN, 1));
     atomic_store(&is_there, true);
     rig_advance(&f.rig, LONG_MS);
-    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, BEGUN, 1));
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, NEW, 1));
     rig_advance(&f.rig, LONG_MS);
-    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
-    finish(&f);
+    finish(&f, (const uint64_t[]){ 1, 2, TURN, 2, 4, NEW, 1, UINT64_MAX });
+}
+
+/* promise V5 */
+static void test_last_of_several_delays_counts(void)
+{
+    struct fixture f;
+
+    begin(&f, keep, postpone_both);
+    rig_advance(&f.rig, SHORT_MS);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, TURN, 1));
+    atomic_store(&is_there, true);
+    rig_advance(&f.rig, LONG_MS);
+    finish(&f, (const uint64_t[]){ 1, 2, TURN, 1, 4, 2, NEW, UINT64_MAX });
 }
 
 int main(void)
 {
     CU_TestInfo tests[] = {
-        { "due", test_retry_that_is_due_lets_no_new_message_in },
+        { "due", test_retry_that_is_due_lets_no_message_in },
         { "waits on", test_retry_that_waits_on_lets_new_messages_in },
+        { "several", test_last_of_several_delays_counts },
         CU_TEST_INFO_NULL,
     };
 
