@@ -45,6 +45,9 @@ servers_of() {
         python3 tests/system/connectors/languages.py "$PWD/build/$preset/bin/weir" \
         "$PWD/build/$preset/plugins" "$PWD" js || fail "a worker in JavaScript (see above)"
     wait "$steps" || fail "clock_steps: $(<build/clock_steps.log)"
+    need "${picture_packages[@]}"
+    python3 tests/servers/pictures.py "$(command -v cmake)" "build/$preset" . "$@" ||
+        fail "pictures (see above)"
     need "${debug_packages[@]}"
     bash tests/servers/debugging.sh "$(command -v cmake)" "build/$preset" . ||
         fail "debugging (see above)"
