@@ -493,8 +493,7 @@ static inline bool run_plain(struct actor *actor, struct turn_context *context)
 /* True when a message in the shared queue, if there is one, would wake the actor. */
 static bool is_noted_idle(const struct actor *actor)
 {
-    /* Relaxed: its own note. A thread that removes the note, or makes the actor share a queue,
-     * sends a signal. */
+    /* Relaxed: its own note. To remove it, or to make the actor share a queue, is a signal. */
     return !place_shares_queue(actor) || !lease_lets_pull(actor) ||
            atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
 }
@@ -556,6 +555,7 @@ static inline enum turn end_turn(struct actor *actor, struct turn_context *conte
         owner->ops->pass_on(owner, executor);
     if (turn == TURN_IDLE && owner && !context->dozes && owner_is_backed_up(owner))
         owner->ops->fetch(owner, executor);
+    group_flush(executor); /* falling asleep, too, ends what nobody waits for */
     /* seq_cst: falling asleep comes before it; see runtime_wait_idle. */
     if (turn == TURN_IDLE && atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
         runtime_notice(runtime);
