@@ -28,7 +28,8 @@ static struct router *target_of(struct actor *actor)
     return target && target->ops->is_closing(target) ? NULL : target;
 }
 
-/* The room in the pool that it feeds; joins the wait queue when there is none. */
+/* The room in the pool that it feeds. When there is none it joins the wait queue, and stays in it
+ * until `produce` returns. */
 static uint32_t room_in(struct actor *actor, struct router *target)
 {
     struct waiter *waiter = &place_outbox(actor->place)->waiter;
@@ -38,11 +39,25 @@ static uint32_t room_in(struct actor *actor, struct router *target)
         wait_queue_join(target->waiters, waiter, 1, actor->executor);
         room = target->ops->room(target, actor->executor); /* second check: see wait_queue.h */
     }
-    if (room > 0) {
-        wait_queue_use(waiter, 1);
-        wait_queue_leave(waiter, actor->executor);
-    }
     return room;
+}
+
+/* It leaves the wait queue: granted places beyond those that it has `used` go to the next waiter.
+ * When messages of it wait for room, they keep their position. */
+static void leave_queue(struct actor *actor, uint64_t used)
+{
+    struct waiter *waiter = &place_outbox(actor->place)->waiter;
+
+    if (output_is_waiting(actor))
+        return;
+    wait_queue_use(waiter, used < CREDIT_MAX ? (uint32_t)used : CREDIT_MAX);
+    wait_queue_leave(waiter, actor->executor);
+}
+
+/* Relaxed: only its turns write it. */
+static uint64_t emitted_by(const struct actor *actor)
+{
+    return atomic_load_explicit(&actor->place->emitted, memory_order_relaxed);
 }
 
 /* The messages that it may emit now: those for which there are tokens and room. */
@@ -150,18 +165,27 @@ static bool may_be_woken(const struct actor *actor)
                     ext->port || ext->origins_open > 0));
 }
 
+static bool may_produce(struct actor *actor, struct source *source)
+{
+    if (actor->leaving || (actor->flags & ACTOR_WAITS) ||
+        !atomic_load_explicit(&source->going, memory_order_acquire))
+        return false;
+    if (!memory_is_scarce(actor->runtime->memory))
+        return true;
+    wait_for_memory(actor);
+    return false;
+}
+
 bool producing_step(struct actor *actor)
 {
     struct source *source = source_of(actor->place);
+    uint64_t emitted = emitted_by(actor);
     uint32_t credit;
     int produced;
 
     show_names(actor, source);
-    if (actor->leaving || (actor->flags & ACTOR_WAITS) ||
-        !atomic_load_explicit(&source->going, memory_order_acquire))
-        return false;
-    if (memory_is_scarce(actor->runtime->memory)) {
-        wait_for_memory(actor);
+    if (!may_produce(actor, source)) {
+        leave_queue(actor, 0);
         return false;
     }
     if (!resume(actor, source))
@@ -174,6 +198,8 @@ bool producing_step(struct actor *actor)
     callback_end(actor);
     if (output_is_waiting(actor)) /* what it has gathered */
         (void)output_flush(actor);
+    if (credit > 0)
+        leave_queue(actor, emitted_by(actor) - emitted);
     if (produced == WEIR_END)
         exhausted(actor);
     else if (produced == WEIR_WAIT) {

@@ -8,8 +8,12 @@
  */
 #include "actor/source.h"
 
+#include <pthread.h>
+
+#include "actor/send_wait.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
+#include "unit/support/wait_limit.h"
 
 #define LIMIT 4u
 #define REBINDINGS 2000u
@@ -27,6 +31,7 @@ struct script {
     bool reports;                  /* a count, a gauge and a text */
     enum weir_when_full when_full; /* of its output */
 
+    _Atomic bool is_over; /* it ends now */
     _Atomic uint64_t emitted;
     _Atomic uint32_t greatest_credit;
     _Atomic uint32_t opened;
@@ -101,7 +106,7 @@ static int produce(struct weir_self *self, void *state, uint32_t credit)
     for (uint32_t i = 0; i < credit + script->extra; i++) {
         uint64_t accepted, next = atomic_load(&script->emitted);
 
-        if (next == script->total)
+        if (next == script->total || atomic_load(&script->is_over))
             return script->endless ? WEIR_MORE : WEIR_END;
         if (next == script->fails_at &&
             atomic_fetch_add(&script->failures, 1) < (script->fails ? script->fails : 1))
@@ -288,6 +293,70 @@ static bool holds_back(void *context)
     return is_full(f->pool) && atomic_load(&f->script.emitted) > LIMIT + 1;
 }
 
+struct sender {
+    struct fixture *fixture;
+    int status;
+};
+
+static void *send_behind(void *context)
+{
+    struct sender *sender = context;
+    struct runtime *runtime = sender->fixture->rig.runtime;
+    struct weir_message *message = runtime_message_new(runtime, NULL, sizeof(struct order));
+
+    ((struct order *)message->data)->id = LIMIT + 1;
+    sender->status = send_wait(runtime, sender->fixture->pool->pid, message_of(message),
+                               wait_limit_ms());
+    if (sender->status != 0)
+        runtime_message_free(runtime, message);
+    return NULL;
+}
+
+static bool source_waits(void *context)
+{
+    return is_full(context) && atomic_load(&((struct pool *)context)->waiters.count) == 1;
+}
+
+static bool two_wait(void *context)
+{
+    return atomic_load(&((struct pool *)context)->waiters.count) == 2;
+}
+
+/* The place that the worker freed when it took its message, too. */
+static void fill(struct fixture *f)
+{
+    struct weir_message *message;
+
+    for (;;) {
+        message = runtime_message_new(f->rig.runtime, NULL, sizeof(struct order));
+        if (runtime_send(f->rig.runtime, f->pool->pid, WEIR_NORMAL, message) != 0)
+            break;
+    }
+    runtime_message_free(f->rig.runtime, message);
+}
+
+/* promise O2: the place that it was woken for goes to the sender behind it. */
+static void test_source_that_ends_uses_up_no_place(void)
+{
+    struct fixture f;
+    struct sender sender = { .fixture = &f };
+    pthread_t thread;
+
+    begin(&f, (struct script){ .total = 1000, .pauses_at = NEVER, .fails_at = NEVER }, true);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, source_waits, f.pool));
+    fill(&f);
+    atomic_store(&f.script.is_over, true);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, send_behind, &sender), 0);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, two_wait, f.pool));
+    gate_admit(&f.probe->gate, 2); /* the place of a message is announced after that message */
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_EQUAL(sender.status, 0);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_ended, f.source));
+    CU_ASSERT_TRUE(rig_end(&f.rig, f.pool, NULL));
+    forget(&f);
+}
+
 /* promise O1: messages beyond its credit wait in order, and it is not called meanwhile. */
 static void test_source_that_makes_too_much_loses_nothing(void)
 {
@@ -459,6 +528,7 @@ int main(void)
         { "gathers", test_messages_of_a_source_that_gathers_go_out_together },
         { "asks", test_source_that_asks_is_called_without_room },
         { "end", test_source_that_says_end_ends_by_itself },
+        { "no place", test_source_that_ends_uses_up_no_place },
         { "too much", test_source_that_makes_too_much_loses_nothing },
         { "drops", test_source_whose_newest_are_dropped_keeps_nothing_back },
         { "waits", test_source_that_waits_is_asked_again_after_its_timer },
