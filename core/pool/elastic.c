@@ -25,11 +25,29 @@ void elastic_publish_locked(struct pool *pool)
     flags_set(&pool->flags, FLAGS_FIRST_IDLE | FLAGS_SENSES | FLAGS_STUCK, bits);
 }
 
-void elastic_set_locked(struct pool *pool)
+bool elastic_is_waited_for(struct pool *pool)
+{
+    for (; pool; pool = pool->parent)
+        if (wait_queue_any(&pool->waiters))
+            return true;
+    return false;
+}
+
+/* From now on a sender that is refused asks for a check. One that waits has been refused before: it
+ * asks no more. */
+static void resume_locked(struct pool *pool)
 {
     pool->scaler.suspended = false;
-    pool->scaler.logged_full = false;
     elastic_publish_locked(pool);
+    /* seq_cst: a sender joins the queue before it looks again, which reads the published flags. */
+    if (elastic_is_active_locked(pool) && elastic_is_waited_for(pool))
+        atomic_store_explicit(&pool->scaler.refused, true, memory_order_seq_cst);
+}
+
+void elastic_set_locked(struct pool *pool)
+{
+    pool->scaler.logged_full = false;
+    resume_locked(pool);
 }
 
 static void log_change(struct pool *pool, uint32_t size, const char *event, const char *effect)
@@ -64,8 +82,7 @@ int pool_scale_auto(struct pool *pool, struct executor *executor)
     on = pool->settings.scale.on;
     resumes = pool->scaler.suspended && !is_closing;
     size = pool->target;
-    pool->scaler.suspended = false;
-    elastic_publish_locked(pool);
+    resume_locked(pool);
     lock_release(&pool->lock);
     if (resumes)
         log_change(pool, size, "automatic scaling goes on", "the pool changes its size by itself");

@@ -41,6 +41,8 @@ void elastic_wake(struct pool *pool, struct executor *executor);
 /* Asks for a check: a message waits in the pool, or a sender waits for room. Any thread, in a read
  * section. */
 void elastic_notice(struct pool *pool, struct executor *executor);
+/* True when senders wait for room in the pool, or in a pool above. Any thread. */
+bool elastic_is_waited_for(struct pool *pool);
 /* Asks this pool and those below it for checks: a sender has found no room there. Likewise. */
 void elastic_starve(struct pool *pool, struct executor *executor);
 

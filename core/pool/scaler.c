@@ -171,14 +171,6 @@ static void count_queue_locked(struct check *check, struct pool *pool)
         check->figures.oldest_ns = age_ns;
 }
 
-static bool is_waited_for(struct pool *pool)
-{
-    for (; pool; pool = pool->parent)
-        if (wait_queue_any(&pool->waiters))
-            return true;
-    return false;
-}
-
 /* Since when do senders wait for room in the pool? */
 static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
 {
@@ -187,7 +179,7 @@ static void update_blocked_locked(struct pool *pool, uint64_t now_ns)
     bool refused = atomic_exchange_explicit(&scaler->refused, false, memory_order_relaxed);
     bool paused = flags_is_paused(&pool->flags);
 
-    if (paused || (!refused && (scaler->blocked_ns == 0 || !is_waited_for(pool))))
+    if (paused || (!refused && (scaler->blocked_ns == 0 || !elastic_is_waited_for(pool))))
         scaler->blocked_ns = 0;
     else if (scaler->blocked_ns == 0)
         scaler->blocked_ns = now_ns;

@@ -139,9 +139,41 @@ static void test_each_sender_that_waits_starts_a_worker(void)
     }
 }
 
+static bool all_wait(void *context)
+{
+    const struct fixture *f = context;
+
+    return atomic_load(&f->pools[0]->waiters.count) == SENDERS;
+}
+
+/* promise G6: also for those that wait since the size was set by hand. */
+static void test_senders_start_workers_when_the_law_goes_on(void)
+{
+    struct fixture f;
+    struct goal goal = { &f, SENDERS };
+    struct executor *executor;
+
+    begin(&f, 0);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(pool_resize(f.pools[0], executor, 1, NULL), 0);
+    CU_ASSERT_EQUAL(pool_resize(f.pools[0], executor, 0, NULL), 0);
+    runtime_leave(executor);
+    start_senders(&f);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, all_wait, &f));
+    CU_ASSERT_EQUAL(pool_target(f.pools[0]), 0);
+    executor = runtime_enter(f.rig.runtime);
+    CU_ASSERT_EQUAL(pool_scale_auto(f.pools[0], executor), 0);
+    runtime_leave(executor);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_workers, &goal));
+    gate_open(&f.opens);
+    join_senders(&f);
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "when the law goes on", test_senders_start_workers_when_the_law_goes_on },
         { "each sender that waits starts a worker", test_each_sender_that_waits_starts_a_worker },
         CU_TEST_INFO_NULL,
     };
