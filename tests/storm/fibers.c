@@ -14,8 +14,10 @@
 #endif
 
 #define STACK_BYTES (256u * 1024u)
+#define YIELD_NS 5000u /* that a spinning thread takes */
+#define START_NS 1000000000u
 
-enum fiber_state { FIBER_READY, FIBER_RESTING, FIBER_WAITING, FIBER_ENDED };
+enum fiber_state { FIBER_READY, FIBER_RESTING, FIBER_WAITING, FIBER_ASLEEP, FIBER_ENDED };
 
 struct fiber {
     ucontext_t context;
@@ -25,6 +27,10 @@ struct fiber {
     uint32_t weight;
     enum fiber_state state;
     const pthread_mutex_t *wanted; /* the mutex that it waits for */
+    const void *word;              /* what it sleeps on */
+    uint64_t until_ns;             /* asleep until then; UINT64_MAX: until it is woken */
+    bool woken;                    /* by fibers_wake */
+    bool reusable;                 /* has ended, and nobody asks for it any more */
     void *shadow;                  /* AddressSanitizer's, for frames of this stack */
     struct lock_order *held;       /* its locks, while it does not run */
 };
@@ -44,6 +50,8 @@ struct fibers {
     uint32_t steps_left;    /* until the next */
     uint32_t locks;         /* held by fibers */
     uint64_t yields;        /* number of yields */
+    uint64_t now_ns;        /* the clock of fibers_run */
+    uint64_t step_ns;       /* it moves by less than this at each step */
 };
 
 /* Global: a mutex has no context for it. */
@@ -137,6 +145,7 @@ static void begin(void)
     announce_arrival(NULL, &fibers->caller_stack, &fibers->caller_stack_size);
     fiber->body(fiber->argument);
     fiber->state = FIBER_ENDED;
+    fibers_wake(fiber, UINT32_MAX);
     go_back(fibers, fiber);
 }
 
@@ -181,6 +190,48 @@ void fibers_rest(void)
     go_back(present, present->running);
 }
 
+bool fibers_sleep(const void *word, uint64_t until_ns)
+{
+    struct fiber *fiber = present->running;
+
+    fiber->state = FIBER_ASLEEP;
+    fiber->word = word;
+    fiber->until_ns = until_ns;
+    fiber->woken = false;
+    go_back(present, fiber);
+    return fiber->woken;
+}
+
+void fibers_wake(const void *word, uint32_t count)
+{
+    for (uint32_t i = 0; present && i < present->count && count > 0; i++) {
+        struct fiber *fiber = &present->fibers[i];
+
+        if (fiber->state != FIBER_ASLEEP || fiber->word != word)
+            continue;
+        fiber->state = FIBER_READY;
+        fiber->woken = true;
+        count--;
+    }
+}
+
+void fibers_join(uint32_t number)
+{
+    struct fiber *fiber = &present->fibers[number];
+
+    while (fiber->state != FIBER_ENDED)
+        (void)fibers_sleep(fiber, UINT64_MAX);
+    fiber->reusable = true;
+}
+
+bool fibers_in_one(uint32_t *out_number)
+{
+    if (!present || !present->running)
+        return false;
+    *out_number = (uint32_t)(present->running - present->fibers);
+    return true;
+}
+
 /* --- life ----------------------------------------------------------------------------------- */
 
 struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in)
@@ -191,6 +242,8 @@ struct fibers *fibers_create(uint64_t seed, uint32_t preempt_one_in)
         abort();
     fibers->random = mixed(seed + 1);
     fibers->preempt_one_in = preempt_one_in;
+    fibers->now_ns = START_NS;
+    fibers->step_ns = 1;
     present = fibers;
     return fibers;
 }
@@ -211,22 +264,40 @@ void fibers_destroy(struct fibers *fibers)
     present = NULL;
 }
 
-void fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight)
+/* The slot of a fiber that has ended, or a new one. */
+static struct fiber *free_slot(struct fibers *fibers)
 {
-    struct fiber *fiber = &fibers->fibers[fibers->count];
-
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].reusable)
+            return &fibers->fibers[i];
     if (fibers->count == FIBERS_MAX)
         abort();
-    fiber->stack = malloc(STACK_BYTES);
+    return &fibers->fibers[fibers->count++];
+}
+
+/* On a stack of its own, from its body on. */
+static void prepare(struct fiber *fiber)
+{
     if (!fiber->stack || getcontext(&fiber->context) != 0)
         abort();
-    fiber->body = body;
-    fiber->argument = context;
-    fiber->weight = weight;
     fiber->context.uc_stack.ss_sp = fiber->stack;
     fiber->context.uc_stack.ss_size = STACK_BYTES;
     makecontext(&fiber->context, begin, 0);
-    fibers->count++;
+}
+
+uint32_t fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight)
+{
+    struct fiber *fiber = free_slot(fibers);
+    void *stack = fiber->stack ? fiber->stack : malloc(STACK_BYTES);
+
+    *fiber = (struct fiber){ .stack = stack, .body = body, .argument = context, .weight = weight };
+    prepare(fiber);
+    return (uint32_t)(fiber - fibers->fibers);
+}
+
+uint32_t fibers_add_here(fiber_body *body, void *context)
+{
+    return fibers_add(present, body, context, 1);
 }
 
 /* --- stepping ------------------------------------------------------------------------------- */
@@ -275,6 +346,64 @@ bool fibers_step(struct fibers *fibers)
     fibers_note(fibers, (uint64_t)(fiber - fibers->fibers));
     go_on(fibers, fiber);
     return true;
+}
+
+/* --- running, with a clock ------------------------------------------------------------------- */
+
+uint64_t fibers_now_ns(void)
+{
+    return present->now_ns;
+}
+
+void fibers_set_step_ns(struct fibers *fibers, uint64_t step_ns)
+{
+    fibers->step_ns = step_ns;
+}
+
+static uint64_t next_due(const struct fibers *fibers)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].state == FIBER_ASLEEP && fibers->fibers[i].until_ns < next)
+            next = fibers->fibers[i].until_ns;
+    return next;
+}
+
+static void wake_due(struct fibers *fibers)
+{
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].state == FIBER_ASLEEP && fibers->fibers[i].until_ns <= fibers->now_ns)
+            fibers->fibers[i].state = FIBER_READY;
+}
+
+bool fibers_run(struct fibers *fibers, uint64_t steps_max)
+{
+    for (uint64_t steps = 0; fibers_left(fibers) > 0 && steps < steps_max; steps++) {
+        struct fiber *fiber = draw_ready(fibers);
+
+        if (fiber) {
+            go_on(fibers, fiber);
+            fibers->now_ns += fibers_draw(fibers, (uint32_t)fibers->step_ns);
+        } else if (next_due(fibers) == UINT64_MAX) {
+            return false;
+        } else if (next_due(fibers) > fibers->now_ns) {
+            fibers->now_ns = next_due(fibers);
+        }
+        wake_due(fibers);
+        fibers_note(fibers, fiber ? (uint64_t)(fiber - fibers->fibers) : fibers->now_ns);
+    }
+    return fibers_left(fibers) == 0;
+}
+
+void fibers_print(const struct fibers *fibers)
+{
+    static const char *const states[] = { "ready", "resting", "waiting for a mutex", "asleep",
+                                          "ended" };
+
+    for (uint32_t i = 0; i < fibers->count; i++)
+        if (fibers->fibers[i].state != FIBER_ENDED)
+            (void)fprintf(stderr, "    fiber %u: %s\n", i, states[fibers->fibers[i].state]);
 }
 
 uint64_t fibers_yields(const struct fibers *fibers)
@@ -362,10 +491,21 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
     return status;
 }
 
-/* A spinning thread waits for another one. */
+void fibers_unlock(pthread_mutex_t *mutex)
+{
+    uint32_t preempts = present->preempt_one_in;
+
+    present->preempt_one_in = 0;
+    (void)__wrap_pthread_mutex_unlock(mutex);
+    present->preempt_one_in = preempts;
+}
+
+/* A spinning thread waits for another one, maybe for one that sleeps until some time. */
 int __wrap_sched_yield(void)
 {
-    if (present && present->running)
-        go_back(present, present->running);
+    if (!present || !present->running)
+        return 0;
+    present->now_ns += YIELD_NS;
+    go_back(present, present->running);
     return 0;
 }

@@ -14,10 +14,11 @@
 #ifndef TESTS_STORM_FIBERS_H
 #define TESTS_STORM_FIBERS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FIBERS_MAX 32
+#define FIBERS_MAX 64
 
 struct fibers;
 
@@ -31,8 +32,9 @@ void fibers_preempt_steps(struct fibers *fibers, uint32_t steps_between);
 /* Forgets fibers that have not ended. NULL is allowed. */
 void fibers_destroy(struct fibers *fibers);
 
-/* Before the first step, or in a fiber. It is chosen `weight` times as often as one of weight 1. */
-void fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight);
+/* Before the first step, or in a fiber. It is chosen `weight` times as often as one of weight 1.
+ * Returns its number. */
+uint32_t fibers_add(struct fibers *fibers, fiber_body *body, void *context, uint32_t weight);
 
 /* Chooses a fiber and runs it. False: all have ended or rest. */
 bool fibers_step(struct fibers *fibers);
@@ -59,6 +61,31 @@ void fibers_note(struct fibers *fibers, uint64_t what);
 
 /* A number from the seed, below `bound`. */
 uint32_t fibers_draw(struct fibers *fibers, uint32_t bound);
+
+/* --- running, with a clock: for programs whose fibers sleep, fiber_threads.h ------------------ */
+
+/* Runs the fibers until all have ended. The clock moves by less than `step_ns` at each step, and to
+ * the next deadline when none can go on. False: none can go on and there is no deadline, or they
+ * still go on after `steps_max` steps. */
+bool fibers_run(struct fibers *fibers, uint64_t steps_max);
+void fibers_set_step_ns(struct fibers *fibers, uint64_t step_ns);
+/* The states of those that have not ended. */
+void fibers_print(const struct fibers *fibers);
+
+/* In a fiber. Sleeps until a wake-up of `word`, or until the deadline; false: the deadline. Unlike
+ * a fiber that rests, one that sleeps shows a lost wake-up. */
+bool fibers_sleep(const void *word, uint64_t until_ns);
+/* Wakes at most `count` fibers that sleep on `word`. */
+void fibers_wake(const void *word, uint32_t count);
+/* In a fiber: adds another one, or waits until one has ended, whose number is free then. */
+uint32_t fibers_add_here(fiber_body *body, void *context);
+void fibers_join(uint32_t number);
+/* In a fiber: releases a mutex, and lets no other fiber run. */
+void fibers_unlock(pthread_mutex_t *mutex);
+/* The time of fibers_run. */
+uint64_t fibers_now_ns(void);
+/* False outside of the fibers. */
+bool fibers_in_one(uint32_t *out_number);
 
 /* --- in a fiber; elsewhere they do nothing --------------------------------------------------- */
 
