@@ -104,7 +104,8 @@ struct place {
     uint8_t fresh;              /* enum place_fresh */
     uint64_t wanted_look_ns;    /* of the mailbox's consumer: when unwanted_take_out looks again */
     struct list backed_up;      /* in the list of the pool; empty: it is not backed up */
-    _Atomic bool gives;         /* it must give messages to other members; reset in its own turn */
+    _Atomic uint32_t gives;     /* it must give messages to other members: rebalance.c; 0: not;
+                                 * reset in its own turn */
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
 
     /* the lock of the shared queue */

@@ -73,6 +73,13 @@ struct pull_queue {
     _Atomic uint32_t sleeping; /* written under lock: places in `idle` */
 };
 
+/* Of what is below: load.h. All written by any thread, relaxed: each is a hint by itself. */
+struct load {
+    _Atomic uint32_t below;  /* at the last walk, and given since */
+    _Atomic uint32_t looks;  /* comparisons until the next walk; 0: it is due */
+    _Atomic uint64_t due_ns; /* of the next walk, also without comparisons */
+};
+
 /* Of its workers: outlet.h. */
 struct outlets {
     _Atomic(struct outlet *) present; /* written under pool->lock, read in a read section */
@@ -132,6 +139,8 @@ struct pool {
     /* Of a pool that routes by pull: by senders and turns, for each message. */
     alignas(64) struct pull_queue pull;
     alignas(64) struct leases leases;
+    /* By senders of pools above that compare this one with others. */
+    alignas(64) struct load load;
     /* Read when a part asks that has not asked another pool since. */
     alignas(64) struct askers askers;
     struct scaler scaler;

@@ -11,7 +11,8 @@
 
 #define REBALANCE_LOOKS 64u /* members that a worker compares itself with: a cache line each */
 #define RELIEF_MAX 512u     /* messages at a time: the callback that ends meanwhile waits */
-#define ASK_SHARE 16u       /* of the size: so opening n workers costs O(n) looks in all */
+#define GIVES_ANY (POOL_SIZE_MAX + 1u)
+#define ASK_SHARE 16u /* of the size: so opening n workers costs O(n) looks in all */
 
 /* --- requests ------------------------------------------------------------------------------- */
 
@@ -23,12 +24,13 @@ void rebalance_made_locked(struct pool *pool, const struct list *made)
     }
 }
 
-static void ask(struct place *place, struct executor *executor)
+/* `from`: the index of the first member that it compares itself with; or GIVES_ANY. */
+static void ask(struct place *place, uint32_t from, struct executor *executor)
 {
     if (mailbox_waiting(&place->actor->mailbox) == 0)
         return;
     /* Relaxed: published by the signal. */
-    atomic_store_explicit(&place->gives, true, memory_order_relaxed);
+    atomic_store_explicit(&place->gives, from + 1, memory_order_relaxed);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
                        SIGNAL_WORK);
 }
@@ -46,7 +48,22 @@ void rebalance_ask_locked(struct pool *pool, struct executor *executor)
     if (!rebalance_shares(pool))
         return;
     for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
-        ask(LIST_ENTRY(node, struct place, link), executor);
+        ask(LIST_ENTRY(node, struct place, link), GIVES_ANY, executor);
+}
+
+/* Asks some members, at equal distances, to compare themselves with the new one and those after
+ * it. */
+static void ask_for_one_locked(struct pool *pool, const struct members *members, uint32_t at,
+                               struct executor *executor)
+{
+    if (!rebalance_shares(pool))
+        return;
+    for (uint32_t i = 0; i < REBALANCE_LOOKS; i++) {
+        uint32_t asked = (uint32_t)(((uint64_t)i * members->count + at) / REBALANCE_LOOKS);
+
+        if (asked < members->count)
+            ask(members->members[asked].actor->place, at, executor);
+    }
 }
 
 void rebalance_recalled_locked(struct pool *pool, struct place *place)
@@ -68,10 +85,27 @@ static void end_first_open_locked(struct pool *pool, struct place *place, enum p
         rebalance_ask_locked(pool, executor);
 }
 
+/* While few places open, a large pool asks for each by itself: to ask all its workers would cost as
+ * much for one new worker as for many. */
+static bool opens_alone_locked(const struct pool *pool, const struct members *members,
+                               const struct place *place)
+{
+    return members->is_dense && place->index < members->count &&
+           members->count > REBALANCE_LOOKS * pool->rebalancing.opening;
+}
+
 void rebalance_opened_locked(struct pool *pool, struct place *place, struct executor *executor)
 {
+    /* Relaxed: written under the lock. */
+    const struct members *members = atomic_load_explicit(&pool->members, memory_order_relaxed);
+
     if (place->fresh == FRESH_NOT)
         return;
+    if (opens_alone_locked(pool, members, place)) {
+        ask_for_one_locked(pool, members, place->index, executor);
+        end_first_open_locked(pool, place, FRESH_NOT, executor);
+        return;
+    }
     pool->rebalancing.opened++;
     end_first_open_locked(pool, place, FRESH_NOT, executor);
     if (pool->rebalancing.opened > 0 && pool->rebalancing.opened >= pool->target / ASK_SHARE)
@@ -132,15 +166,17 @@ static uint32_t own_load(struct actor *actor)
     return mailbox_waiting(&actor->mailbox) + (actor->kept.count > 0 || output_is_waiting(actor));
 }
 
-/* In a large pool a worker compares itself with some members only; these begin at an index that
- * depends on its own place. */
-static void choose(struct deal *deal, const struct place *place)
+/* In a large pool a worker compares itself with some members only: those from `from` on, or, for
+ * GIVES_ANY, from an index on that depends on its own place. */
+static void choose(struct deal *deal, const struct place *place, uint32_t from)
 {
     uint64_t sum = own_load(deal->actor);
     uint32_t count = 1;
 
     deal->looks = deal->members->count < REBALANCE_LOOKS ? deal->members->count : REBALANCE_LOOKS;
-    deal->first = (uint32_t)((uint64_t)place->index * REBALANCE_LOOKS % deal->members->count);
+    deal->first = from != GIVES_ANY
+                      ? from % deal->members->count
+                      : (uint32_t)((uint64_t)place->index * REBALANCE_LOOKS % deal->members->count);
     for (uint32_t i = 0; i < deal->looks; i++) {
         const struct member *member = member_at(deal, i);
         uint32_t load;
@@ -238,14 +274,15 @@ void rebalance_give(struct place *place)
     struct actor *actor = place->actor;
     struct deal deal = deal_of(place, actor->executor);
     uint32_t surplus;
+    /* Relaxed, both: the signal has published it. */
+    uint32_t gives = atomic_load_explicit(&place->gives, memory_order_relaxed);
 
-    /* Relaxed: the signal has published it. */
-    if (!atomic_load_explicit(&place->gives, memory_order_relaxed))
+    if (!gives)
         return;
-    atomic_store_explicit(&place->gives, false, memory_order_relaxed);
+    atomic_store_explicit(&place->gives, 0, memory_order_relaxed);
     if (actor->leaving || !rebalance_shares(pool_of_place(place)) || deal.members->count < 2)
         return;
-    choose(&deal, place);
+    choose(&deal, place, gives - 1);
     surplus = surplus_of(&deal);
     if (surplus > 0)
         (void)give_away(&deal, surplus);

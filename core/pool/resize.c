@@ -109,16 +109,44 @@ int resize_make_one_locked(struct pool *pool, struct executor *executor, struct 
     return 0;
 }
 
-int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
-                       uint32_t count, struct list *out_places)
+static struct members *present_locked(const struct pool *pool)
+{
+    /* Relaxed: written under the lock. */
+    return atomic_load_explicit(&pool->members, memory_order_relaxed);
+}
+
+/* Whether all numbers and seats below the number of members are in use, and no others. */
+static bool is_dense_locked(const struct pool *pool)
+{
+    return present_locked(pool)->is_dense && list_empty(&pool->leavers) &&
+           list_empty(&pool->closers) && list_empty(&pool->prepared);
+}
+
+/* The numbers behind those of the members, without a look at each. */
+static int make_next_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                            uint32_t count, struct list *made)
+{
+    uint32_t first = present_locked(pool)->count;
+    int status = 0;
+
+    for (uint32_t i = 0; status == 0 && i < count; i++) {
+        struct place *place;
+
+        status = resize_make_one_locked(pool, executor, spec, first + i, &place);
+        if (status == 0)
+            list_append(made, &place->link);
+    }
+    return status;
+}
+
+static int make_lowest_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                              uint32_t count, struct list *made)
 {
     uint32_t numbers = length_of(&pool->places) + length_of(&pool->leavers) +
                        length_of(&pool->closers) + length_of(&pool->prepared) + count + 1;
     bool *used = numbers_in_use_locked(pool, numbers);
-    struct list made;
     int status = used ? 0 : WEIR_ENOMEM;
 
-    list_init(&made);
     for (uint32_t i = 0, index = 0; status == 0 && i < count; i++) {
         struct place *place;
 
@@ -126,9 +154,21 @@ int resize_make_locked(struct pool *pool, struct executor *executor, struct spec
             index++;
         status = resize_make_one_locked(pool, executor, spec, index++, &place);
         if (status == 0)
-            list_append(&made, &place->link);
+            list_append(made, &place->link);
     }
     free(used);
+    return status;
+}
+
+int resize_make_locked(struct pool *pool, struct executor *executor, struct spec *spec,
+                       uint32_t count, struct list *out_places)
+{
+    struct list made;
+    int status;
+
+    list_init(&made);
+    status = is_dense_locked(pool) ? make_next_locked(pool, executor, spec, count, &made)
+                                   : make_lowest_locked(pool, executor, spec, count, &made);
     if (status != 0)
         resize_unmake_locked(&made, executor);
     else
@@ -195,23 +235,48 @@ static void give_seats(const struct list *places, struct members *next)
     }
 }
 
+static struct member member_at(const struct place *place)
+{
+    return (struct member){
+        .actor = place->actor,
+        .serial = actor_serial_of(actor_pid(place->actor)),
+        .index = place->index,
+        .seat = place->seat,
+    };
+}
+
+static bool is_dense(const struct members *members)
+{
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->members[i].index != i || members->members[i].seat != i)
+            return false;
+    return true;
+}
+
 void resize_publish_locked(struct pool *pool, struct members *next, struct executor *executor)
 {
     uint32_t count = 0;
 
     give_seats(&pool->places, next);
-    for (struct list *node = pool->places.next; node != &pool->places; node = node->next) {
-        struct place *place = LIST_ENTRY(node, struct place, link);
-
-        next->members[count++] = (struct member){
-            .actor = place->actor,
-            .serial = actor_serial_of(actor_pid(place->actor)),
-            .index = place->index,
-            .seat = place->seat,
-        };
-    }
+    for (struct list *node = pool->places.next; node != &pool->places; node = node->next)
+        next->members[count++] = member_at(LIST_ENTRY(node, struct place, link));
     next->count = count;
     rendezvous_sort(next);
+    next->is_dense = is_dense(next);
+    members_publish(&pool->members, next, &executor->reader);
+}
+
+/* The last places are the new ones, with the next numbers: they get the next seats. */
+static void publish_more_locked(struct pool *pool, struct members *next, struct executor *executor)
+{
+    struct list *node = pool->places.previous;
+
+    for (uint32_t i = next->count; i-- > present_locked(pool)->count; node = node->previous) {
+        struct place *place = LIST_ENTRY(node, struct place, link);
+
+        place->seat = i;
+        next->members[i] = member_at(place);
+    }
     members_publish(&pool->members, next, &executor->reader);
 }
 
@@ -392,9 +457,18 @@ static int grow_locked(struct pool *pool, struct executor *executor, uint32_t co
     return 0;
 }
 
+/* Whether all present members stay as they are, and only new ones come behind them. */
+static bool appends_locked(const struct pool *pool, uint32_t target)
+{
+    return target > pool->target && is_dense_locked(pool) &&
+           present_locked(pool)->count == pool->target;
+}
+
 static int change_locked(struct pool *pool, struct executor *executor, uint32_t target)
 {
-    struct members *next = members_create(target);
+    bool appends = appends_locked(pool, target);
+    struct members *next = appends ? members_extend(present_locked(pool), target)
+                                   : members_create(target);
     struct list leaving;
     int status = 0;
 
@@ -409,8 +483,11 @@ static int change_locked(struct pool *pool, struct executor *executor, uint32_t 
         members_destroy(next);
         return status;
     }
-    resize_publish_locked(pool, next, executor);
-    if (target > pool->target)
+    if (appends)
+        publish_more_locked(pool, next, executor);
+    else
+        resize_publish_locked(pool, next, executor);
+    if (target > pool->target && !appends)
         rebalance_ask_locked(pool, executor); /* recalled workers are open already */
     resize_dismiss_locked(pool, &leaving, executor);
     pool->target = target;

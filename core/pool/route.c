@@ -7,6 +7,7 @@
 #include "pool/elastic.h"
 #include "pool/keyless.h"
 #include "pool/lease_group.h"
+#include "pool/load.h"
 #include "pool/pool.h"
 #include "pool/pulling.h"
 #include "pool/rendezvous.h"
@@ -69,50 +70,35 @@ void route_pass_over(const struct pool *pool, struct executor *executor, uint32_
     executor->rounds[pool->number % EXECUTOR_ROUNDS] += full;
 }
 
-static uint32_t waiting_in(const struct member *member);
-
-static uint32_t waiting_below(struct pool *pool)
-{
-    const struct members *members = members_of(pool);
-    uint32_t sum = atomic_load_explicit(&pool->owner.waiting, memory_order_relaxed);
-
-    for (uint32_t i = 0; i < members->count; i++)
-        sum += waiting_in(&members->members[i]);
-    return sum;
-}
-
-/* The load of a member. One that handles or keeps a message counts it, so that an idle one is
- * preferred. */
-static uint32_t waiting_in(const struct member *member)
-{
-    if (member->pool)
-        return waiting_below(member->pool);
-    return mailbox_waiting(&member->actor->mailbox) +
-           (atomic_load_explicit(&member->actor->busy, memory_order_relaxed) != ACTOR_FREE);
-}
-
-static uint32_t lesser(const struct members *members, uint32_t a, uint32_t b)
-{
-    return waiting_in(&members->members[b]) < waiting_in(&members->members[a]) ? b : a;
-}
-
 static uint32_t two_choices(const struct members *members, struct executor *executor)
 {
     uint64_t random = executor_random(executor);
+    uint32_t one = (uint32_t)(random % members->count);
+    uint32_t other = (uint32_t)((random >> 32) % members->count);
 
-    return lesser(members, (uint32_t)(random % members->count),
-                  (uint32_t)((random >> 32) % members->count));
+    return load_read(&members->members[other], executor) <
+                   load_read(&members->members[one], executor)
+               ? other
+               : one;
 }
 
 static uint32_t least_loaded(const struct members *members, struct executor *executor,
                              uint32_t start)
 {
     uint32_t best = start;
+    uint32_t least;
 
     if (members->count > EXACT_MAX)
         return two_choices(members, executor);
-    for (uint32_t i = 0; i < members->count; i++)
-        best = lesser(members, best, i);
+    least = load_read(&members->members[start], executor);
+    for (uint32_t i = 0; i < members->count && least > 0; i++) {
+        uint32_t load = load_read(&members->members[i], executor);
+
+        if (load >= least)
+            continue;
+        best = i;
+        least = load;
+    }
     return best;
 }
 
@@ -202,9 +188,12 @@ static int try_all(struct pool *pool, const struct members *members, struct rout
     int refusal = WEIR_EINVALID;
 
     for (uint32_t i = 0; i < choice.count; i++) {
-        int status = try_member(chosen(members, choice, i), attempt);
+        const struct member *member = chosen(members, choice, i);
+        int status = try_member(member, attempt);
 
         if (status == 0) {
+            if (member->pool && route_ops_of(pool)->compares)
+                load_add(member->pool);
             route_pass_over(pool, attempt->executor, i);
             return 0;
         }
@@ -512,8 +501,9 @@ uint32_t route_room_of_only_worker(struct pool *pool)
 
 const struct route_ops route_table[] = {
     [WEIR_ROUTE_ROUND_ROBIN] = { try_any, choose_in_turn, sum_of_room, .in_turn = true },
-    [WEIR_ROUTE_LEAST_LOADED] = { try_any, choose_least_loaded, sum_of_room, .prefers_free = true },
-    [WEIR_ROUTE_RANDOM] = { try_any, choose_at_random, sum_of_room },
+    [WEIR_ROUTE_LEAST_LOADED] = { try_any, choose_least_loaded, sum_of_room, .compares = true,
+                                  .prefers_free = true },
+    [WEIR_ROUTE_RANDOM] = { try_any, choose_at_random, sum_of_room, .compares = true },
     [WEIR_ROUTE_HASH] = { try_owner, choose_by_key, sum_of_room, .has_keys = true },
     [WEIR_ROUTE_PULL] = { try_queue, choose_in_turn, room_in_queue, .pulls = true },
     [WEIR_ROUTE_BROADCAST] = { try_copies, choose_in_turn, room_for_copies, .copies = true },

@@ -30,6 +30,7 @@ struct route_ops {
     uint32_t (*room)(struct pool *pool, const struct members *members);
 
     bool in_turn;      /* the members get messages in turn: several may go to one at once */
+    bool compares;     /* the loads of members: load.h */
     bool has_keys;     /* the key of a message determines the member */
     bool copies;       /* each member gets a copy */
     bool pulls;        /* the workers take from one queue of the pool: pulling.h */

@@ -45,6 +45,7 @@ extern const struct bench_row bench_scale_rows[];
 extern const struct bench_row bench_budget_rows[];
 extern const struct bench_row bench_delay_rows[];
 extern const struct bench_row bench_growth_rows[];
+extern const struct bench_row bench_nested_rows[];
 
 /* The resident memory of this process. */
 uint64_t bench_resident_bytes(void);

@@ -63,6 +63,17 @@ bench_amqp() {
         fail "a piece is missing (see above)"
 }
 
+bench_queue() {
+    need_servers
+    need_without_service "${queue_packages[@]}" "${durable_packages[@]}"
+    cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_queue weir_queue \
+        weir_plugin_gen weir_plugin_sink bench_queue_peer bench_queue_sql bench_amqp_plain ||
+        fail "building failed (see above)"
+    local bin=build/bench/bin
+    /usr/bin/python3 tests/bench/durable.py build/bench "$bin/bench_queue_peer" \
+        "$bin/bench_queue_sql" "$bin/bench_amqp_plain" "$@" || fail "a piece is missing (see above)"
+}
+
 bench_http() {
     need_without_service "${web_packages[@]}"
     configure bench # its peer is built where the library is
@@ -107,7 +118,7 @@ do_bench() {
     need "${test_packages[@]}"
     configure bench
     case ${1:-} in
-    reload | tasks | pulling | exec | users | positions | threads | leases | amqp | http)
+    reload | tasks | pulling | exec | users | positions | threads | leases | amqp | http | queue)
         "bench_$1" "${@:2}"
         return
         ;;

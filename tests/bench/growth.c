@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What costs more when there is more of it: `kept` and `keptorder`, kept messages that their worker
- * settles in any order and in the order in which they came.
+ * settles in any order and in the order in which they came; `grow`, workers that a pool gets one by
+ * one.
  */
 #include <stdlib.h>
 
@@ -123,7 +124,78 @@ static struct bench_result run_kept_in_order(struct bench *bench)
     return run_keeper(bench, true);
 }
 
+/* --- growth ---------------------------------------------------------------------------------- */
+
+#define HUNDRED 100u
+
+static int open_grown(struct weir_self *self, const void *settings, void *state)
+{
+    (void)settings;
+    (void)state;
+    bench_finish(bench_of(self));
+    return 0;
+}
+
+static int handle_none(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return WEIR_DONE;
+}
+
+static const struct weir_behaviour grown = { .name = "grown",
+                                             .open = open_grown,
+                                             .handle = handle_none };
+
+/* Adds a hundred workers, one by one; the time until the last one opens. */
+static uint64_t add_hundred(struct bench *bench, struct pool *pool)
+{
+    struct executor *executor = runtime_enter(bench->runtime);
+    uint64_t start = row_now_ns();
+
+    atomic_store(&bench->running, HUNDRED);
+    for (uint32_t i = 0; i < HUNDRED; i++)
+        if (pool_add(pool, executor, 1, NULL) != 0)
+            abort();
+    runtime_leave(executor);
+    bench_wait(bench);
+    return row_now_ns() - start;
+}
+
+/* The ratio of the time of the last hundred workers to that of the first. */
+static struct bench_result run_grow(struct bench *bench)
+{
+    uint32_t hundreds = bench->row.receivers / HUNDRED;
+    struct bench_result result = { .messages = (uint64_t)hundreds * HUNDRED * bench->row.each,
+                                   .ok = true,
+                                   .has_figure = true };
+    struct spec *spec = spec_create(&grown, NULL);
+    struct pool_options options = { .path = "bench",
+                                    .dispatcher = bench->dispatcher,
+                                    .spec = spec };
+    uint64_t first = 0;
+    uint64_t last = 0;
+
+    /* The first pool makes the memory that the others use again. */
+    for (uint64_t round = 0; round <= bench->row.each; round++) {
+        struct pool *pool = bench_make_pool(bench, &options);
+
+        for (uint32_t i = 0; i < hundreds; i++) {
+            uint64_t ns = add_hundred(bench, pool);
+
+            first += round > 0 && i == 0 ? ns : 0;
+            last += round > 0 && i + 1 == hundreds ? ns : 0;
+        }
+        result.ok &= bench_end_pool(bench, pool, 0);
+    }
+    result.figure = (double)last / (double)first;
+    spec_unref(spec);
+    return result;
+}
+
 const struct bench_row bench_growth_rows[] = {
+    { "grow", run_grow },
     { "kept", run_kept },
     { "keptorder", run_kept_in_order },
     { 0 },

@@ -37,8 +37,8 @@ static struct bench_result run(const struct bench_row *row, struct bench *bench,
 static const struct bench_row *find(const char *name)
 {
     const struct bench_row *const tables[] = {
-        bench_floor_rows, bench_chain_rows,  bench_stream_rows, bench_pool_rows,  bench_tree_rows,
-        bench_scale_rows, bench_budget_rows, bench_delay_rows,  bench_growth_rows
+        bench_floor_rows, bench_chain_rows,  bench_stream_rows, bench_pool_rows,   bench_tree_rows,
+        bench_scale_rows, bench_budget_rows, bench_delay_rows,  bench_growth_rows, bench_nested_rows
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)

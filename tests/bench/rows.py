@@ -56,6 +56,7 @@ class Row:
 POOL = dict(senders=4, receivers=8, limit=64)
 LATENCY = dict(receivers=8, each=200_000, steps=WORK_US, cpus=(2,), outside=1, unit="us",
                run="latency")
+COMPARED = dict(each=200_000, figure="figure", unit="times", cpus=(1,))
 HOG = dict(receivers=1000, steps=WORK_US * HOG_TURN_US, unit="us", run="hog")
 
 ROWS = (
@@ -127,6 +128,15 @@ ROWS = (
         "came", each=20, limit=30_000, cpus=(1,)),
     Row("kept", "the same in any order", each=20, limit=30_000, cpus=(1,),
         one=Goal(3.0, "keptorder")),
+    Row("grow", "how much dearer the last hundred workers are than the first, of 8,000 that a pool "
+        "gets one by one", receivers=8000, each=5, figure="figure", unit="times", cpus=(1,),
+        one=Goal(3, "unit")),
+    Row("leastwide", "how much dearer a message is by `least_loaded` to two pools of 4,096 workers "
+        "than to one pool of 8,192", one=Goal(3, "unit"), receivers=8192, **COMPARED),
+    Row("randomwide", "the same by `random`", one=Goal(3, "unit"), receivers=8192, **COMPARED),
+    Row("leastdeep", "the same by `least_loaded` to pools of four members at each of five levels, "
+        "and to one pool of 1,024 workers", one=Goal(5, "unit"), **COMPARED),
+    Row("randomdeep", "the same by `random`", one=Goal(5, "unit"), **COMPARED),
 )
 
 BY_NAME = {row.name: row for row in ROWS}

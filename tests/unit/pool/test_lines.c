@@ -80,6 +80,7 @@ static void test_lines_of_a_pool(void)
         FIELD(pool, waiters),                   /* senders that wait */
         FIELDS(pool, pull.lock, pull.sleeping), /* the shared queue */
         FIELD(pool, leases.lock),               /* takers */
+        FIELD(pool, load),                      /* senders that compare it with other pools */
         FIELD(pool, refused),                   /* refused senders */
         FIELDS(pool, lock, places),             /* changes of the pool */
     };

@@ -13,6 +13,7 @@
 
 #define WORKERS 6u
 #define BACKLOG 60u
+#define MANY 80u    /* more than a worker compares itself with */
 #define INDEX 1000u /* a note: INDEX * (index + 1) + id */
 
 struct fixture {
@@ -29,14 +30,15 @@ static int note_worker(struct weir_self *self, struct probe *probe,
     return probe_wait(self, probe, message);
 }
 
-static void begin_bounded(struct fixture *f, enum weir_route route, uint32_t size, uint64_t bytes)
+static void begin_with(struct fixture *f, uint32_t threads, enum weir_route route, uint32_t size,
+                       uint64_t bytes)
 {
     struct spec *spec;
 
     f->probe = probe_create();
     f->probe->act = note_worker;
     f->next = 1;
-    rig_init(&f->rig, WORKERS, 0);
+    rig_init(&f->rig, threads, 0);
     spec = rig_spec(f->probe);
     f->pool = rig_pool(&f->rig, &(struct pool_options){ .path = "pool",
                                                         .spec = spec,
@@ -47,6 +49,11 @@ static void begin_bounded(struct fixture *f, enum weir_route route, uint32_t siz
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void begin_bounded(struct fixture *f, enum weir_route route, uint32_t size, uint64_t bytes)
+{
+    begin_with(f, WORKERS, route, size, bytes);
 }
 
 static void begin(struct fixture *f, enum weir_route route, uint32_t size)
@@ -114,6 +121,22 @@ static void test_a_backlog_is_shared_with_workers_that_come(void)
     CU_ASSERT_TRUE(rig_ledger(f.pool).moved >= BACKLOG - BACKLOG / WORKERS);
     for (uint32_t i = 1; i < WORKERS; i++)
         CU_ASSERT_EQUAL(begun_by(&f, i), 1);
+    finish(&f);
+}
+
+/* promise G7: of more workers than are looked at, some are asked for each that comes alone. */
+static void test_one_more_of_many_gets_its_share(void)
+{
+    struct fixture f;
+
+    begin_with(&f, MANY + 1, WEIR_ROUTE_ROUND_ROBIN, MANY, 0);
+    for (uint32_t i = 0; i < 4 * MANY; i++)
+        send(&f, f.pool->pid);
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, MANY));
+    grow(&f, MANY + 1);
+    gate_admit(&f.probe->gate, MANY / 2); /* more than those that were not asked */
+    CU_ASSERT_TRUE(gate_await(&f.probe->gate, MANY + MANY / 2 + 1));
+    CU_ASSERT_EQUAL(begun_by(&f, MANY), 1);
     finish(&f);
 }
 
@@ -423,6 +446,7 @@ int main(void)
     CU_TestInfo tests[] = {
         { "a backlog is shared with workers that come",
           test_a_backlog_is_shared_with_workers_that_come },
+        { "one more of many gets its share", test_one_more_of_many_gets_its_share },
         { "a new worker gets its share in order", test_a_new_worker_gets_its_share_in_order },
         { "messages to a worker itself stay with it",
           test_messages_to_a_worker_itself_stay_with_it },
