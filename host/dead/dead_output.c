@@ -125,7 +125,7 @@ static int begin_next_version(struct dead_output *output)
     (void)snprintf(older, size, "%s%s", output->path, DEAD_FILE_OLDER);
     if (lstat(older, &about) == 0)
         error = EEXIST;
-    else if (rename(output->path, older) < 0)
+    else if (errno != ENOENT || rename(output->path, older) < 0)
         error = errno;
     free(older);
     if (error != 0)

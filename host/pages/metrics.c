@@ -276,23 +276,26 @@ static void write_host_locked(const struct overview *overview, FILE *stream)
 
 /* --- the process ---------------------------------------------------------------------------- */
 
-static uint32_t open_descriptors(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    uint32_t count = 0;
-
-    while (directory && readdir(directory))
-        count++;
-    if (directory)
-        closedir(directory);
-    return count > 3 ? count - 3 : 0; /* `.`, `..` and the directory itself */
-}
-
 static void write_number(FILE *stream, const char *name, const char *type, const char *help,
                          double number)
 {
     metric_lines_begin(stream, name, type, help);
     fprintf(stream, "%s %.17g\n", name, number);
+}
+
+/* Without a descriptor to count them there is no figure: 0 would be one. */
+static void write_descriptors(FILE *stream)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    uint32_t count = 0;
+
+    if (!directory)
+        return;
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    /* without `.`, `..` and the directory itself */
+    write_number(stream, "process_open_fds", "gauge", "Open descriptors.", count - 3);
 }
 
 static void write_memory(FILE *stream)
@@ -324,7 +327,7 @@ static void write_process(const struct overview *overview, FILE *stream)
                      (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / US_PER_S);
     write_memory(stream);
-    write_number(stream, "process_open_fds", "gauge", "Open descriptors.", open_descriptors());
+    write_descriptors(stream);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         write_number(stream, "process_max_fds", "gauge", "Descriptors that may be open.",
                      (double)limit.rlim_cur);

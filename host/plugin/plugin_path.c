@@ -2,11 +2,14 @@
 #include "host/plugin/plugin_path.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <weir/fault.h>
 
 #include "base/text.h"
 #include "host/log/line.h"
@@ -198,7 +201,8 @@ char *plugin_path_find(struct plugin_path *path, const char *name, struct proble
             (void)problem_set(problem, WEIR_ENOMEM, "out of memory");
             return NULL;
         }
-        if (access(file, F_OK) == 0)
+        /* One that cannot be looked up now is not passed by for another of the name. */
+        if (access(file, F_OK) == 0 || weir_fault_of(errno) != WEIR_FAULT_OTHER)
             return file;
         free(file);
     }

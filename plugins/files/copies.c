@@ -25,38 +25,45 @@ bool copies_is_name_of(const char *copy, const char *original)
     return stem > 0 && strlen(name) > strlen(before) && strncmp(name, before, stem) == 0;
 }
 
-bool copies_has(struct followed *copy, const struct bookmark_entry *entry)
+int copies_has(struct followed *copy, const struct bookmark_entry *entry)
 {
-    if (entry->offset == 0 || entry->print.size == 0 || copy->size < entry->offset ||
-        weir_fingerprint_compare(copy->descriptor, &entry->print) <= 0)
-        return false;
+    int same;
+
+    if (entry->offset == 0 || entry->print.size == 0 || copy->size < entry->offset)
+        return 0;
+    same = weir_fingerprint_compare(copy->descriptor, &entry->print);
+    if (same <= 0)
+        return same;
     copy->offset = copy->tried = entry->offset;
     copy->number = entry->number;
     copy->print = entry->print;
-    return true;
+    return 1;
 }
 
-bool copies_claim(struct follower *follower, struct followed *copy)
+int copies_claim(struct follower *follower, struct followed *copy)
 {
     for (struct followed *file = follower->first; file; file = file->next) {
-        if (file->before.offset > 0 && copies_has(copy, &file->before)) {
+        int has = file->before.offset > 0 ? copies_has(copy, &file->before) : 0;
+
+        if (has > 0) {
             file->before.offset = 0;
             followed_take_lines(copy, file);
-            return true;
         }
+        if (has != 0)
+            return has;
     }
-    return false;
+    return 0;
 }
 
-/* True when the first bytes of the copy are those of the file. */
+/* True when the first bytes of the copy are those of the file, or cannot be read. */
 static bool begins_alike(const struct followed *copy, const struct followed *file)
 {
     char ours[BLOCK], theirs[BLOCK];
     size_t size = copy->size < BLOCK ? (size_t)copy->size : BLOCK;
+    ssize_t own = pread(copy->descriptor, ours, size, 0);
+    ssize_t other = pread(file->descriptor, theirs, size, 0);
 
-    return pread(copy->descriptor, ours, size, 0) == (ssize_t)size &&
-           pread(file->descriptor, theirs, size, 0) == (ssize_t)size &&
-           memcmp(ours, theirs, size) == 0;
+    return own < 0 || other < 0 || (own == other && memcmp(ours, theirs, (size_t)own) == 0);
 }
 
 /* By the clock of the file system. */

@@ -86,19 +86,15 @@ static int find_files(struct weir_self *self, glob_t *files, const char *pattern
 {
     size_t first = files->gl_pathc;
     int flags = GLOB_NOSORT | (files->gl_pathv ? GLOB_APPEND : 0);
+    int status = paths_glob(pattern, flags, files);
 
-    switch (paths_glob(pattern, flags, files)) {
-    case 0:
+    if (status == 0)
         sort_from(files, first);
-        return 0;
-    case GLOB_NOMATCH:
+    if (status == GLOB_NOMATCH) {
         weir_log(self, WEIR_LOG_WARNING, "no file matches", weir_str("paths", pattern));
         weir_exit_status(self, EXIT_INCOMPLETE);
-        return 0;
-    default:
-        weir_reason(self, "descriptors or memory are short");
-        return WEIR_ENOMEM;
     }
+    return status == 0 || status == GLOB_NOMATCH ? 0 : WEIR_ENOMEM;
 }
 
 static int find_all_files(struct weir_self *self, struct lines *state,
@@ -115,8 +111,11 @@ static int find_all_files(struct weir_self *self, struct lines *state,
         return WEIR_ENOMEM;
     for (size_t i = 0; i < state->found.gl_pathc; i++) {
         char *path = state->found.gl_pathv[i];
+        int is_left_out = paths_exclude(exclude, path);
 
-        if (!paths_exclude(exclude, path))
+        if (is_left_out < 0)
+            return WEIR_ENOMEM;
+        if (!is_left_out)
             state->paths[state->count++] = path;
     }
     return 0;
@@ -225,6 +224,8 @@ static int lines_open(struct weir_self *self, const void *settings, void *memory
         status = find_all_files(self, state, &wanted->paths, &wanted->exclude);
     if (status == 0)
         status = measure_files(state);
+    if (status == WEIR_ENOMEM)
+        weir_reason(self, "descriptors or memory are short");
     if (status < 0)
         release(state);
     return status;

@@ -16,9 +16,13 @@ struct followed *followed_create(const char *path, int descriptor)
     char *copy = strdup(path);
     struct stat about;
 
-    if (!file || !copy || fstat(descriptor, &about) < 0 || !S_ISREG(about.st_mode)) {
-        int error = !file || !copy ? ENOMEM : EINVAL;
+    int error = file && copy ? 0 : ENOMEM;
 
+    if (error == 0 && fstat(descriptor, &about) < 0)
+        error = errno;
+    else if (error == 0 && !S_ISREG(about.st_mode))
+        error = EINVAL;
+    if (error != 0) {
         free(file);
         free(copy);
         (void)close(descriptor);
@@ -39,8 +43,16 @@ struct followed *followed_open(const char *path, const char *name)
 
     struct followed *file = descriptor < 0 ? NULL : followed_create(name, descriptor);
 
-    if (file)
-        file->folder = paths_folder(path);
+    if (!file)
+        return NULL;
+    file->folder = paths_folder(path);
+    if (!file->folder && weir_is_short(errno)) {
+        int error = errno;
+
+        followed_destroy(file);
+        errno = error;
+        return NULL;
+    }
     return file;
 }
 
@@ -78,10 +90,13 @@ bool followed_note(struct followed *file)
     return end > file->print.end && weir_fingerprint_move(file->descriptor, end, &file->print);
 }
 
-/* Bytes that cannot be read have not changed. */
-static bool has_its_bytes(struct followed *file)
+/* 1; 0: it has others; -1: the host lacks what it needs to know. Bytes that cannot be read have not
+ * changed. */
+static int has_its_bytes(const struct followed *file)
 {
-    return followed_note(file) || weir_fingerprint_compare(file->descriptor, &file->print) != 0;
+    int same = weir_fingerprint_compare(file->descriptor, &file->print);
+
+    return same < 0 && !weir_is_short(errno) ? 1 : same;
 }
 
 static bool has_changed(const struct followed *file, const struct stat *about)
@@ -91,14 +106,13 @@ static bool has_changed(const struct followed *file, const struct stat *about)
            about->st_mtim.tv_nsec != file->changed.tv_nsec;
 }
 
-bool followed_is_as_before(struct followed *file)
+bool followed_is_as_before(const struct followed *file)
 {
     struct stat about;
 
     if (fstat(file->descriptor, &about) < 0 || !has_changed(file, &about))
         return true;
-    return (uint64_t)about.st_size >= file->offset &&
-           weir_fingerprint_compare(file->descriptor, &file->print) != 0;
+    return (uint64_t)about.st_size >= file->offset && has_its_bytes(file) > 0;
 }
 
 /* Moves all lines, before those that the other file has: it has none. */
@@ -111,17 +125,20 @@ static void move_lines(struct followed *from, struct followed *to)
         line->file = to;
 }
 
-/* The lines of a file that was truncated: its copy may have them. */
-static void keep_lines_for_copy(struct followed *file)
+/* The lines of a file that was truncated: its copy may have them. False: memory is out. */
+static bool keep_lines_for_copy(struct followed *file)
 {
+    struct followed *for_copy = file->first ? calloc(1, sizeof *for_copy) : NULL;
+
+    if (file->first && !for_copy)
+        return false;
     followed_destroy(file->for_copy);
-    file->for_copy = file->first ? calloc(1, sizeof *file->for_copy) : NULL;
-    if (!file->for_copy) {
-        forget_lines(file);
-        return;
-    }
-    file->for_copy->descriptor = -1;
-    move_lines(file, file->for_copy);
+    file->for_copy = for_copy;
+    if (!for_copy)
+        return true;
+    for_copy->descriptor = -1;
+    move_lines(file, for_copy);
+    return true;
 }
 
 void followed_take_lines(struct followed *copy, struct followed *file)
@@ -135,15 +152,24 @@ void followed_take_lines(struct followed *copy, struct followed *file)
 
 bool followed_look(struct followed *file)
 {
+    const struct timespec changed = file->changed;
+    const uint64_t size = file->size;
     struct stat about;
+    int same = 0;
 
     if (fstat(file->descriptor, &about) < 0 || !has_changed(file, &about))
         return false;
     file->size = (uint64_t)about.st_size;
     file->changed = about.st_mtim;
-    if (file->size >= file->offset && has_its_bytes(file))
+    if (file->size >= file->offset)
+        same = followed_note(file) ? 1 : has_its_bytes(file);
+    if (same > 0)
         return false;
-    keep_lines_for_copy(file);
+    if (same < 0 || !keep_lines_for_copy(file)) { /* it has not been looked at */
+        file->size = size;
+        file->changed = changed;
+        return false;
+    }
     file->before = (struct bookmark_entry){ .offset = file->offset,
                                             .number = file->number,
                                             .print = file->print };

@@ -63,7 +63,7 @@ bool followed_rests(const struct followed *file);
 void followed_skip(struct followed *file);
 /* False: the next check finds what was read of it no longer there. Call it before its next lines
  * are read: since the last check the file may have been truncated and have grown again. */
-bool followed_is_as_before(struct followed *file);
+bool followed_is_as_before(const struct followed *file);
 /* Checks the size of the file, and whether what was read of it is still there. If not (it was
  * truncated), it is read from its start, and true is returned. */
 bool followed_look(struct followed *file);

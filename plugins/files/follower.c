@@ -14,7 +14,6 @@
 #include "reader.h"
 
 #define EXIT_INCOMPLETE 1
-#define BUCKETS_MIN 64u
 /* Between two checks of all files, for changes that give no event: by a mapping of the file, or
  * under a name in another folder. */
 #define FULL_MS 30000u
@@ -23,7 +22,8 @@
 
 void follower_init(struct follower *follower, const struct follower_rules *rules)
 {
-    *follower = (struct follower){ .rules = *rules };
+    *follower = (struct follower){ .rules = *rules, .bucket_count = FOLLOWER_FEW };
+    follower->buckets = follower->few;
     notice_init(&follower->notice);
 }
 
@@ -36,7 +36,7 @@ static struct followed **bucket_of(const struct follower *follower, ino_t inode)
 
 struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode)
 {
-    struct followed *file = follower->buckets ? *bucket_of(follower, inode) : NULL;
+    struct followed *file = *bucket_of(follower, inode);
 
     while (file && (file->inode != inode || file->device != device))
         file = file->next_in_bucket;
@@ -60,23 +60,28 @@ static void take_from_index(struct follower *follower, struct followed *file)
     *link = file->next_in_bucket;
 }
 
-/* Keeps at least as many buckets as there are files. */
-static bool grow_index(struct follower *follower)
+static void free_buckets(struct follower *follower)
 {
-    uint32_t count = follower->bucket_count ? follower->bucket_count * 2 : BUCKETS_MIN;
+    if (follower->buckets != follower->few)
+        free(follower->buckets);
+}
+
+/* Keeps at least as many buckets as there are files. Without memory the chains get longer. */
+static void grow_index(struct follower *follower)
+{
+    uint32_t count = follower->bucket_count * 2;
     struct followed **buckets;
 
     if (follower->count < follower->bucket_count)
-        return true;
+        return;
     buckets = calloc(count, sizeof(struct followed *));
     if (!buckets)
-        return follower->buckets != NULL;
-    free(follower->buckets);
+        return;
+    free_buckets(follower);
     follower->buckets = buckets;
     follower->bucket_count = count;
     for (struct followed *file = follower->first; file; file = file->next)
         put_in_index(follower, file);
-    return true;
 }
 
 void follower_clear(struct follower *follower)
@@ -87,9 +92,11 @@ void follower_clear(struct follower *follower)
         follower->first = file->next;
         followed_destroy(file);
     }
-    free(follower->buckets);
-    follower->buckets = NULL;
-    follower->bucket_count = follower->count = follower->open = 0;
+    free_buckets(follower);
+    memset(follower->few, 0, sizeof follower->few);
+    follower->buckets = follower->few;
+    follower->bucket_count = FOLLOWER_FEW;
+    follower->count = follower->open = 0;
     follower->last = NULL;
     follower->chosen = NULL;
     follower->is_restless = true;
@@ -100,10 +107,7 @@ void follower_add(struct follower *follower, struct followed *file)
 {
     struct followed **link = follower->last ? follower->last : &follower->first;
 
-    if (!grow_index(follower)) {
-        followed_destroy(file);
-        return;
-    }
+    grow_index(follower);
     follower->changed = true;
     *link = file;
     follower->last = &file->next;
@@ -114,52 +118,10 @@ void follower_add(struct follower *follower, struct followed *file)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* True when the log has it. When memory is out, the file is logged again. */
-static bool is_logged(struct follower *follower, const struct stat *about, int error)
-{
-    struct unreadable *known = follower->unreadable;
-
-    while (known && (known->inode != about->st_ino || known->device != about->st_dev))
-        known = known->next;
-    if (known && known->error == error) {
-        known->is_there = true;
-        return true;
-    }
-    if (!known) {
-        known = malloc(sizeof *known);
-        if (!known)
-            return false;
-        *known = (struct unreadable){ about->st_dev, about->st_ino, 0, true, follower->unreadable };
-        follower->unreadable = known;
-    }
-    known->error = error;
-    known->is_there = true;
-    return false;
-}
-
-/* Forgets the files that the last check has not tried and failed to open; with `all`, the others,
- * too. */
-static void forget_unreadable(struct follower *follower, bool all)
-{
-    struct unreadable **link = &follower->unreadable;
-
-    while (*link) {
-        struct unreadable *known = *link;
-
-        if (known->is_there && !all) {
-            known->is_there = false;
-            link = &known->next;
-        } else {
-            *link = known->next;
-            free(known);
-        }
-    }
-}
-
 void follower_finish(struct follower *follower)
 {
     follower_clear(follower);
-    forget_unreadable(follower, true);
+    unreadable_forget(&follower->unreadable, true);
     notice_finish(&follower->notice);
 }
 
@@ -169,25 +131,36 @@ static void log_unreadable(struct weir_self *self, struct follower *follower, co
 {
     char text[128];
 
-    if (is_logged(follower, about, error))
+    if (unreadable_is_known(&follower->unreadable, about, error))
         return;
     weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", path),
              weir_str("reason", strerror_r(error, text, sizeof text)));
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
-static bool is_excluded(const struct follower *follower, const char *path)
+/* Likewise when nobody can know now. */
+static bool is_excluded(struct weir_self *self, struct follower *follower, const char *path)
 {
-    return paths_exclude(follower->rules.exclude, path);
+    int is_left_out = paths_exclude(follower->rules.exclude, path);
+
+    if (is_left_out < 0)
+        follower_lacks(self, follower, path, errno);
+    return is_left_out != 0;
 }
 
 /* A file that was renamed, and matches under its new name, too, is followed on. */
-static void has_new_name(struct follower *follower, struct followed *file, const char *path)
+static void has_new_name(struct weir_self *self, struct follower *follower, struct followed *file,
+                         const char *path)
 {
-    char *copy = file->is_gone && !is_excluded(follower, path) ? strdup(path) : NULL;
+    char *copy;
 
-    if (!copy)
+    if (!file->is_gone || is_excluded(self, follower, path))
         return;
+    copy = strdup(path);
+    if (!copy) {
+        follower_lacks(self, follower, path, ENOMEM);
+        return;
+    }
     free(file->former);
     file->former = file->path;
     file->path = copy;
@@ -244,7 +217,7 @@ static bool is_own(struct weir_self *self, struct follower *follower, const char
     }
     if (paths_is_plain(glob) || !own_has(&follower->own, about))
         return false;
-    if (!is_logged(follower, about, IS_OWN))
+    if (!unreadable_is_known(&follower->unreadable, about, IS_OWN))
         weir_log(self, WEIR_LOG_WARNING, "file is written by this host, and is left out",
                  weir_str("path", path), weir_str("paths", glob),
                  weir_str("hint", "exclude it, or name it without a wildcard"));
@@ -265,6 +238,7 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
                        const struct stat *about)
 {
     struct followed *file;
+    int claims;
 
     if (!follower_may_open(follower)) {
         follower_lacks(self, follower, path, EMFILE);
@@ -288,7 +262,15 @@ static void follow_new(struct weir_self *self, struct follower *follower, const 
         log_unreadable(self, follower, path, about, ENOTSUP);
         return;
     }
-    if (!follower_claim(follower, file) && !copies_claim(follower, file)) {
+    claims = follower_claim(follower, file);
+    if (claims == 0)
+        claims = copies_claim(follower, file);
+    if (claims < 0) {
+        log_unreadable(self, follower, path, about, errno);
+        followed_destroy(file);
+        return;
+    }
+    if (!claims) {
         if (copies_may_be(follower, file)) { /* the next check knows more */
             follower->is_restless = true;
             followed_destroy(file);
@@ -308,8 +290,8 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
     struct followed *file = follower_find(follower, about->st_dev, about->st_ino);
 
     if (file)
-        has_new_name(follower, file, path);
-    else if (!follower->is_short && !is_excluded(follower, path) &&
+        has_new_name(self, follower, file, path);
+    else if (!follower->is_short && !is_excluded(self, follower, path) &&
              !is_own(self, follower, glob, path, about))
         follow_new(self, follower, path, about);
 }
@@ -339,6 +321,9 @@ static size_t look_at_matches(struct weir_self *self, struct follower *follower,
         if (error == 0) {
             look_at_match(self, follower, glob, path, &about);
             count++;
+        } else if (weir_is_short(error)) {
+            follower_lacks(self, follower, path, error);
+            count++;
         } else if (follower->rules.ends && !follower->has_looked) {
             log_no_file(self, path, error);
             count++; /* in the log */
@@ -363,7 +348,7 @@ static void look_for_files(struct weir_self *self, struct follower *follower)
     }
     follower->rules.from_end = false;
     follower->has_looked = true;
-    forget_unreadable(follower, false);
+    unreadable_forget(&follower->unreadable, false);
     own_forget(&follower->own);
 }
 
@@ -517,6 +502,8 @@ static void was_written(void *context, const char *path)
 
     if (stat(path, &about) == 0)
         file = follower_find(check->follower, about.st_dev, about.st_ino);
+    else
+        check->follower->is_restless = true;
     if (file)
         look_at_file(check->self, check->follower, file);
 }

@@ -10,17 +10,9 @@
 #include "followed.h"
 #include "notice.h"
 #include "own.h"
+#include "unreadable.h"
 
 #include <weir/plugin.h>
-
-/* A file that cannot be opened, or is not to be, which the log has. */
-struct unreadable {
-    dev_t device;
-    ino_t inode;
-    int error;     /* an errno, or what follower.c has in its place */
-    bool is_there; /* still, at the last check */
-    struct unreadable *next;
-};
 
 /* The treatment of a file that does not match its position: truncated, replaced, or gone. */
 enum on_change {
@@ -47,13 +39,16 @@ struct missing {
     struct missing *next;
 };
 
+#define FOLLOWER_FEW 64u /* buckets that need no memory: to follow a file cannot fail */
+
 struct follower {
     struct follower_rules rules; /* `from_end` only until the first check; else const */
     bool has_looked;             /* the first check is over */
     bool stops;                  /* a file has changed, and `on_change` says so */
     struct followed *first;      /* owned; an older file of one name is before a newer one */
     struct followed **last;      /* the end of that list; NULL = it is empty */
-    struct followed **buckets;   /* owned; by inode, a power of two of them */
+    struct followed **buckets;   /* owned, or `few`; by inode, a power of two of them */
+    struct followed *few[FOLLOWER_FEW];
     uint32_t bucket_count;
     uint32_t count;                /* files */
     uint32_t former;               /* of these: that had another name at the last check */
@@ -92,7 +87,7 @@ bool follower_is_ending(const struct follower *follower, const struct followed *
 
 /* NULL: it is not followed. */
 struct followed *follower_find(const struct follower *follower, dev_t device, ino_t inode);
-/* Follows this one, too. Takes it; without memory the file is closed, and found again later. */
+/* Follows this one, too. Takes it. */
 void follower_add(struct follower *follower, struct followed *file);
 const char *follower_change_word(enum on_change on_change);
 
@@ -110,9 +105,9 @@ int follower_read(struct weir_self *self, struct follower *follower,
                   const struct bookmark *bookmark);
 /* Tries the files again that could not be reached. As follower_read. */
 int follower_recall(struct weir_self *self, struct follower *follower);
-/* True when a file that was just opened is one that could not be reached: it goes on at its
- * position. */
-bool follower_claim(struct follower *follower, struct followed *file);
+/* 1 when a file that was just opened is one that could not be reached: it goes on at its position.
+ * 0: it is none; -1: it may be, and cannot be read: errno. */
+int follower_claim(struct follower *follower, struct followed *file);
 /* Opens a parked file again, also under another name in its folder. Returns 0 or an errno; ENOENT:
  * it is gone. */
 int follower_reopen(struct follower *follower, struct followed *file);

@@ -72,7 +72,8 @@ static bool is_local(const char *path)
     return false;
 }
 
-static struct notice_folder *find(const struct notice *notice, int watch)
+/* The index of the first folder whose watch is not below this one. */
+static size_t place_of(const struct notice *notice, int watch)
 {
     size_t low = 0, high = notice->count;
 
@@ -84,23 +85,30 @@ static struct notice_folder *find(const struct notice *notice, int watch)
         else
             high = middle;
     }
-    return low < notice->count && notice->folders[low].watch == watch ? &notice->folders[low]
-                                                                      : NULL;
+    return low;
 }
 
-/* Watches are numbered upwards, so a new one is the last. */
+static struct notice_folder *find(const struct notice *notice, int watch)
+{
+    size_t place = place_of(notice, watch);
+
+    return place < notice->count && notice->folders[place].watch == watch ? &notice->folders[place]
+                                                                          : NULL;
+}
+
+/* One that could not be remembered before has a lower number than later ones. */
 static bool remember(struct notice *notice, int watch, const char *path)
 {
     struct notice_folder *folders = realloc(notice->folders, (notice->count + 1) * sizeof *folders);
-    struct notice_folder *folder;
+    size_t place = place_of(notice, watch);
+    char *copy = folders ? strdup(path) : NULL;
 
-    if (!folders)
+    if (folders)
+        notice->folders = folders;
+    if (!copy)
         return false;
-    notice->folders = folders;
-    folder = &folders[notice->count];
-    *folder = (struct notice_folder){ watch, strdup(path) };
-    if (!folder->path)
-        return false;
+    memmove(&folders[place + 1], &folders[place], (notice->count - place) * sizeof *folders);
+    folders[place] = (struct notice_folder){ watch, copy };
     notice->count++;
     return true;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "listing.h"
+
 #define WILDCARDS "*?[\\"
 
 /* --- spelling --------------------------------------------------------------------------------- */
@@ -37,14 +39,14 @@ static void append_parts(char *to, const char *parts)
 }
 
 /* Returns owned: the first `size` bytes of a path, a folder, absolute, with the links resolved of
- * the part of it that is there. NULL: it cannot be reached, or memory is out. */
+ * the part of it that is there. NULL: it cannot be reached, or memory is out: errno. */
 static char *resolve_folder(const char *path, size_t size)
 {
     char *folder = size > 0 ? strndup(path, size) : strdup("."), *real = NULL, *all = NULL;
     size_t there = size;
 
-    while (folder && !(real = realpath(there > 0 ? folder : ".", NULL)) && errno == ENOENT &&
-           there > 0) {
+    while (folder && !(real = realpath(there > 0 ? folder : ".", NULL)) &&
+           (errno == ENOENT || errno == ENOTDIR) && there > 0) {
         there = folder_size(folder, there - 1);
         folder[there] = '\0';
     }
@@ -55,8 +57,12 @@ static char *resolve_folder(const char *path, size_t size)
         char *rest = strndup(path + there, size - there);
 
         memcpy(all, real, strlen(real));
-        if (rest)
+        if (rest) {
             append_parts(all, rest);
+        } else {
+            free(all);
+            all = NULL;
+        }
         free(rest);
     }
     free(real);
@@ -75,7 +81,7 @@ char *paths_folder(const char *path)
     return real;
 }
 
-/* Returns owned: a path, with its folder resolved. NULL as above. */
+/* Returns owned: a path, with its folder resolved. NULL: errno, as above. */
 static char *resolve(const char *path)
 {
     size_t size = folder_size(path, strlen(path));
@@ -92,52 +98,71 @@ static bool matches(const char *glob, const char *path)
     return fnmatch(glob, path, FNM_PATHNAME | FNM_PERIOD) == 0;
 }
 
-/* True when a path with a resolved folder matches a glob whose folder is resolved, too: the folder
- * that all its matches are below. */
-static bool matches_resolved(const char *glob, const char *path)
+/* 1 when a path with a resolved folder matches a glob whose folder is resolved, too: the folder
+ * that all its matches are below. -1: errno. */
+static int matches_resolved(const char *glob, const char *path)
 {
     size_t size = folder_size(glob, strcspn(glob, WILDCARDS));
     char *folder = resolve_folder(glob, size);
     size_t length = folder ? strlen(folder) : 0;
     bool is_match;
 
+    if (!folder)
+        return -1;
     if (length == 1)
         length = 0; /* the root's slash is the one before the rest */
-    is_match = folder && strncmp(folder, path, length) == 0 && path[length] == '/' &&
+    is_match = strncmp(folder, path, length) == 0 && path[length] == '/' &&
                matches(glob + size, path + length + 1);
     free(folder);
     return is_match;
 }
 
-/* The glob that matches; NULL: none does. */
-static const char *find_match(const struct weir_list *globs, const char *path)
+/* The glob that matches; NULL: none does, or, with an errno in `*out_error`, may do. */
+static const char *find_match(const struct weir_list *globs, const char *path, int *out_error)
 {
     char *resolved = resolve(path);
+    int error = resolved ? 0 : errno;
     const char *found = NULL;
 
     for (size_t i = 0; i < globs->count && !found; i++) {
-        if (matches(globs->items[i], path) ||
-            (resolved && matches_resolved(globs->items[i], resolved)))
+        int is_match = matches(globs->items[i], path);
+
+        if (!is_match && resolved)
+            is_match = matches_resolved(globs->items[i], resolved);
+        if (is_match > 0)
             found = globs->items[i];
+        else if (is_match < 0)
+            error = errno;
     }
     free(resolved);
+    *out_error = error;
     return found;
 }
 
-bool paths_have(const struct weir_list *paths, const char *path)
+int paths_have(const struct weir_list *paths, const char *path)
 {
-    return find_match(paths, path) != NULL;
+    int error;
+
+    if (find_match(paths, path, &error))
+        return 1;
+    errno = error;
+    return error ? -1 : 0;
 }
 
-bool paths_exclude(const struct weir_list *exclude, const char *path)
+int paths_exclude(const struct weir_list *exclude, const char *path)
 {
+    int error = 0;
+
     const char *name = path + folder_size(path, strlen(path));
 
     for (size_t i = 0; i < exclude->count; i++) {
         if (!strchr(exclude->items[i], '/') && fnmatch(exclude->items[i], name, 0) == 0)
-            return true;
+            return 1;
     }
-    return exclude->count > 0 && find_match(exclude, path);
+    if (exclude->count > 0 && find_match(exclude, path, &error))
+        return 1;
+    errno = error;
+    return weir_is_short(error) ? -1 : 0;
 }
 
 bool paths_is_plain(const char *glob)
@@ -153,9 +178,13 @@ static int stop_when_short(const char *folder, int error)
 
 int paths_glob(const char *pattern, int flags, glob_t *out)
 {
-    int status = glob(pattern, flags, stop_when_short, out);
+    int status;
 
-    return status == GLOB_ABORTED ? GLOB_NOSPACE : status;
+    listing_for_glob(out);
+    errno = 0;
+    status = glob(pattern, flags | GLOB_ALTDIRFUNC, stop_when_short, out);
+    /* A name that glob could not look up is none. */
+    return status == GLOB_ABORTED || weir_is_short(errno) ? GLOB_NOSPACE : status;
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -164,7 +193,8 @@ int paths_glob(const char *pattern, int flags, glob_t *out)
 static void check_own(const struct weir_list *paths, const char *position,
                       struct weir_report *report)
 {
-    const char *glob = find_match(paths, position);
+    int error;
+    const char *glob = find_match(paths, position, &error);
 
     if (glob)
         weir_report_error(report, "position",

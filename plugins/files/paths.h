@@ -17,16 +17,16 @@
 void paths_check(const struct weir_list *paths, const struct weir_list *exclude,
                  const char *position, struct weir_report *report);
 
-/* True when one of the globs matches the path, in its spelling or with the links of its folder and
- * of the glob's folder resolved. */
-bool paths_have(const struct weir_list *paths, const char *path);
-/* True when one of the globs of `exclude` matches: likewise, or, when the glob has no slash, the
- * name of the file. */
-bool paths_exclude(const struct weir_list *exclude, const char *path);
+/* 1 when one of the globs matches the path, in its spelling or with the links of its folder and of
+ * the glob's folder resolved; 0: none does; -1: errno: a folder cannot be reached, so it may. */
+int paths_have(const struct weir_list *paths, const char *path);
+/* 1 when one of the globs of `exclude` matches: likewise, or, when the glob has no slash, the name
+ * of the file; 0: none does; -1: errno: the host is short of what it needs to know. */
+int paths_exclude(const struct weir_list *exclude, const char *path);
 /* True for a glob that only matches itself. */
 bool paths_is_plain(const char *glob);
-/* As glob(3), but a folder that cannot be read for want of a descriptor or memory is not empty:
- * GLOB_NOSPACE. */
+/* As glob(3) with names of glob_t or nothing, but a folder that cannot be read for want of a
+ * descriptor or memory is not empty: GLOB_NOSPACE. */
 int paths_glob(const char *pattern, int flags, glob_t *out);
 /* Returns owned: the folder that the file is in, links resolved; NULL: it is not there, or memory
  * is out. */

@@ -9,7 +9,6 @@
  */
 #include "follower.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <glob.h>
 #include <libgen.h>
@@ -19,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "copies.h"
+#include "listing.h"
 #include "paths.h"
 
 #define EXIT_INCOMPLETE 1
@@ -87,23 +87,25 @@ static struct followed *try(const char *path, const char *name, const struct boo
 /* Looks for the inode in a folder, which may be NULL. */
 static struct followed *search(const char *folder, const struct bookmark_entry *entry, int *error)
 {
-    DIR *names = folder && entry->print.size > 0 ? opendir(folder) : NULL;
+    struct listing *names = folder && entry->print.size > 0 ? listing_open(folder) : NULL;
     struct followed *found = NULL;
     const struct dirent *name;
 
     if (!names && folder && entry->print.size > 0 && errno != ENOENT && errno != ENOTDIR)
         *error = errno;
-    while (names && !found && (name = readdir(names))) {
+    while (names && !found && (name = listing_next(names))) {
         char *path;
 
-        if ((uint64_t)name->d_ino != entry->inode ||
-            asprintf(&path, "%s/%s", folder, name->d_name) < 0)
+        if ((uint64_t)name->d_ino != entry->inode)
             continue;
+        if (asprintf(&path, "%s/%s", folder, name->d_name) < 0) {
+            *error = ENOMEM;
+            continue;
+        }
         found = try(path, entry->path, entry, error);
         free(path);
     }
-    if (names)
-        (void)closedir(names);
+    listing_close(names);
     return found;
 }
 
@@ -140,13 +142,18 @@ static void add_matches(struct matches *matches, const glob_t *found,
     }
     matches->items = items;
     for (size_t i = 0; i < found->gl_pathc; i++) {
+        int is_left_out = paths_exclude(exclude, found->gl_pathv[i]);
+        char *path = NULL;
         struct stat about;
-        char *path;
 
-        if (paths_exclude(exclude, found->gl_pathv[i]) || stat(found->gl_pathv[i], &about) < 0 ||
-            !(path = strdup(found->gl_pathv[i])))
+        if (is_left_out > 0)
             continue;
-        items[matches->count++] = (struct match){ (uint64_t)about.st_ino, path };
+        if (is_left_out == 0 && stat(found->gl_pathv[i], &about) == 0)
+            path = strdup(found->gl_pathv[i]);
+        if (path)
+            items[matches->count++] = (struct match){ (uint64_t)about.st_ino, path };
+        else if (weir_is_short(errno))
+            matches->error = errno;
     }
 }
 
@@ -198,12 +205,17 @@ static struct followed *try_copies(const struct follower *follower, const struct
 {
     for (size_t i = 0; i < matches->count; i++) {
         const char *path = matches->items[i].path;
-        struct followed *file = copies_is_name_of(path, entry->path) ? followed_open(path, path)
-                                                                     : NULL;
+        struct followed *file;
+        int has = 0;
 
-        if (file && !follower_find(follower, file->device, file->inode) && copies_has(file, entry))
+        if (!copies_is_name_of(path, entry->path))
+            continue;
+        file = followed_open(path, path);
+        if (file && !follower_find(follower, file->device, file->inode))
+            has = copies_has(file, entry);
+        if (has > 0)
             return file;
-        if (!file && weir_is_short(errno))
+        if (has < 0 || (!file && weir_is_short(errno)))
             *error = errno;
         followed_destroy(file);
     }
@@ -227,23 +239,29 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* `matches` may be NULL: then the next look at the files finds it there. */
 static struct place find_place(struct follower *follower, const struct bookmark_entry *entry,
                                struct matches *matches)
 {
     const struct weir_list *paths = follower->rules.paths;
-    struct place place = { .is_left = !paths_have(paths, entry->path) ||
-                                      paths_exclude(follower->rules.exclude, entry->path) };
+    struct place place = { .is_left = false };
+    int is_wanted = paths_have(paths, entry->path), is_left_out = 0;
     char *folder;
 
-    if (!follower_may_open(follower)) {
+    if (is_wanted > 0)
+        is_left_out = paths_exclude(follower->rules.exclude, entry->path);
+    if (is_wanted < 0 || is_left_out < 0)
+        place.error = errno;
+    if (!follower_may_open(follower))
         place.error = EMFILE;
+    if (place.error != 0)
         return place;
-    }
+    place.is_left = !is_wanted || is_left_out;
     folder = folder_of(entry->path);
+    if (!folder)
+        place.error = ENOMEM;
     if (!place.is_left)
         place.file = try(entry->path, entry->path, entry, &place.error);
-    if (!place.file && matches) {
+    if (!place.file) {
         if (!matches->is_made)
             find_matches(matches, paths, follower->rules.exclude);
         place.file = try_matches(matches, entry, &place.error);
@@ -420,7 +438,7 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
         return 0;
     }
     if (place.error == 0 && has_its_device(entry)) {
-        if (matches && follow_copy(self, follower, entry, matches, &place.error))
+        if (follow_copy(self, follower, entry, matches, &place.error))
             return 0;
         if (place.error == 0)
             return settle_place(self, follower, entry, NULL);
@@ -506,21 +524,27 @@ static int recall_all(struct weir_self *self, struct follower *follower, struct 
 
 int follower_recall(struct weir_self *self, struct follower *follower)
 {
-    return recall_all(self, follower, NULL, true);
+    struct matches matches = { .items = NULL };
+    int status = recall_all(self, follower, &matches, true);
+
+    forget_matches(&matches);
+    return status;
 }
 
-bool follower_claim(struct follower *follower, struct followed *file)
+int follower_claim(struct follower *follower, struct followed *file)
 {
     struct missing **link = &follower->missing;
     int error = 0;
 
     while (*link && !is_it(file, &(*link)->entry, &error))
         link = &(*link)->next;
-    if (!*link)
-        return false;
+    if (!*link) {
+        errno = error;
+        return error ? -1 : 0;
+    }
     go_on_at(file, &(*link)->entry);
     forget(link, *link);
-    return true;
+    return 1;
 }
 
 static int read_entries(struct follower *follower, const struct bookmark *bookmark)

@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <weir/fault.h>
+
 #define BACKLOG 1024 /* connections that the kernel accepts while the source is busy */
 #define UNIX_PREFIX "unix:"
 #define UNIX_MODE 0660
@@ -117,7 +119,8 @@ static bool listens_at(int descriptor, const struct address *address)
            is_same(address, &other);
 }
 
-/* Checks a duplicate, since another thread may close the descriptor at the same time. */
+/* Checks a duplicate, since another thread may close the descriptor at the same time. -1: errno;
+ * EBADF: it is another one. */
 static int share(int descriptor, const struct address *address)
 {
     int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
@@ -125,6 +128,7 @@ static int share(int descriptor, const struct address *address)
     if (own < 0 || listens_at(own, address))
         return own;
     (void)close(own);
+    errno = EBADF;
     return -1;
 }
 
@@ -137,21 +141,28 @@ static bool is_socket(DIR *folder, const char *name)
            strcmp(target, SOCKET_TARGET) == 0;
 }
 
-static int find(const struct address *address)
+/* -1: `*out_error` is 0 when there is none, else the errno with which the process could not look:
+ * a new socket would find its own address in use. */
+static int find(const struct address *address, int *out_error)
 {
     DIR *folder = opendir("/proc/self/fd");
     const struct dirent *entry;
-    int found = -1;
+    int found = -1, error = folder ? 0 : errno;
 
-    if (!folder)
-        return -1;
-    while (found < 0 && (entry = readdir(folder))) {
+    while (folder && found < 0 && error == 0 && (errno = 0, entry = readdir(folder))) {
         int descriptor = (int)strtol(entry->d_name, NULL, 10);
 
-        if (descriptor >= 3 && is_socket(folder, entry->d_name))
-            found = share(descriptor, address);
+        if (descriptor < 3 || !is_socket(folder, entry->d_name))
+            continue;
+        found = share(descriptor, address);
+        if (found < 0 && errno != EBADF)
+            error = errno;
     }
-    (void)closedir(folder);
+    if (folder && found < 0 && error == 0)
+        error = errno;
+    if (folder)
+        (void)closedir(folder);
+    *out_error = weir_is_short(error) ? error : 0;
     return found;
 }
 
@@ -198,9 +209,12 @@ static int attach(int descriptor, const struct address *address)
 
 int listener_open(const struct address *address)
 {
-    int descriptor = find(address);
-    int error;
+    int error, descriptor = find(address, &error);
 
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
     if (descriptor >= 0)
         return fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 ? descriptor : -1;
     descriptor = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

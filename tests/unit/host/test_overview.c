@@ -4,6 +4,9 @@
  *
  * Method: a runtime whose counters the test sets, and the pages of a host without other parts.
  */
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "host/pages/overview.h"
 
 #include <stdio.h>
@@ -102,11 +105,31 @@ static void test_without_any_people_see_no_line_and_programs_a_zero(void)
     finish(&f);
 }
 
+/* promise B119: 0 would be a figure. */
+static void test_descriptors_that_cannot_be_counted_have_no_figure(void)
+{
+    const int next = dup(STDERR_FILENO);
+    struct rlimit limit, none;
+    struct fixture f;
+
+    begin(&f, 0, 0);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    CU_ASSERT_TRUE_FATAL(next >= 0 && close(next) == 0);
+    none = (struct rlimit){ .rlim_cur = (rlim_t)next, .rlim_max = limit.rlim_max };
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CU_ASSERT_FALSE(page_has(&f, PAGE_METRICS, "\nprocess_open_fds "));
+    CU_ASSERT_TRUE(page_has(&f, PAGE_METRICS, "\nprocess_max_fds "));
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CU_ASSERT_TRUE(page_has(&f, PAGE_METRICS, "\nprocess_open_fds "));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "late", test_late_replies_are_reported },
         { "none", test_without_any_people_see_no_line_and_programs_a_zero },
+        { "no descriptor", test_descriptors_that_cannot_be_counted_have_no_figure },
         CU_TEST_INFO_NULL,
     };
 

@@ -4,11 +4,15 @@
  *         answered, and a source that leaves waits for no half request.
  * Method: as in test_http_server.c.
  */
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../../../plugins/http/listener.h"
 #include "../host/suite.h"
 #include "http_site.h"
 
@@ -277,6 +281,33 @@ static void test_body_may_be_as_large_as_the_room_of_all(void)
     site_finish(kit);
 }
 
+/* promise B119: a socket that the process has is found, or the shortage is told; a new one would
+ * find the address in use. */
+static void test_shortage_is_no_address_in_use(void)
+{
+    struct address address;
+    struct rlimit limit, few;
+    int first, next;
+
+    CU_ASSERT_TRUE_FATAL(listener_parse("127.0.0.1:1", &address));
+    ((struct sockaddr_in *)(void *)&address.socket)->sin_port = 0; /* the kernel chooses one */
+    first = listener_open(&address);
+    CU_ASSERT_TRUE_FATAL(first >= 0);
+    CU_ASSERT_EQUAL(getsockname(first, (struct sockaddr *)&address.socket, &address.size), 0);
+    next = dup(first);
+    CU_ASSERT_TRUE_FATAL(next >= 0 && close(next) == 0);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = (struct rlimit){ .rlim_cur = (rlim_t)next + 1, .rlim_max = limit.rlim_max };
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0); /* one, for the folder */
+    CU_ASSERT_EQUAL(listener_open(&address), -1);
+    CU_ASSERT_EQUAL(errno, EMFILE);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    next = listener_open(&address);
+    CU_ASSERT_TRUE(next >= 0);
+    (void)close(next);
+    (void)close(first);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -291,6 +322,7 @@ int main(void)
         { "body place", test_body_on_its_way_keeps_its_place },
         { "served", test_client_that_was_served_is_not_closed_at_once },
         { "swap", test_client_that_was_served_swaps_no_place_while_others_wait },
+        { "shortage", test_shortage_is_no_address_in_use },
         { "half end", test_half_request_does_not_hold_up_the_end },
         CU_TEST_INFO_NULL,
     };

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Goal: a shortage in any call of files.tail is never "not there", "empty" or "another file": each
+ * line comes once, and no file counts as changed (promise B119).
+ * Method: scenes of starts, rotations and copies. In each scene each call of the C library that
+ * looks at files or takes memory fails once, at its first time, its second, and so on until it is
+ * not reached any more. Then the scene goes on, and all its lines are counted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir/testkit.h>
+
+#include "../host/suite.h"
+#include "faults.h"
+#include "tail_fixture.h"
+
+#define LOOKS 4         /* while a call fails */
+#define FULL_MS 31000u  /* a check of all files comes */
+#define TIMES_MAX 1000u /* of a call in a scene */
+
+struct scene {
+    const char *name;
+    const char *before; /* options of the first source */
+    const char *after;  /* of the next one; NULL: it stays */
+    void (*change)(struct fixture *f);
+    const char *lines; /* all that come, sorted; each one letter */
+};
+
+/* --- what happens ----------------------------------------------------------------------------- */
+
+static void rotate(struct fixture *f)
+{
+    fixture_append_to(f, "logs/a.log", "b\n");
+    fixture_move(f, "logs/a.log", "logs/a.log.1");
+    fixture_append_to(f, "logs/a.log", "c\n");
+}
+
+static void rename_in_folder(struct fixture *f)
+{
+    fixture_append_to(f, "logs/a.log", "b\n");
+    fixture_move(f, "logs/a.log", "logs/b.log");
+}
+
+static void copy_and_truncate(struct fixture *f)
+{
+    char *text;
+
+    fixture_append_to(f, "logs/a.log", "b\n");
+    text = scratch_read(&f->scratch, "logs/a.log");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    fixture_append_to(f, "logs/a.log.1", text);
+    free(text);
+    CU_ASSERT_EQUAL(truncate(scratch_path(&f->scratch, "logs/a.log"), 0), 0);
+    fixture_append_to(f, "logs/a.log", "c\n");
+}
+
+static void add_files(struct fixture *f)
+{
+    fixture_append_to(f, "logs/a.log", "b\n");
+    fixture_append_to(f, "logs/new.log", "c\n");
+    fixture_append_to(f, "logs/x.log", "x\n");
+}
+
+static const struct scene scenes[] = {
+    { "restart, rotated", "logs/*.log", "logs/*.log", rotate, "abc" },
+    { "restart, renamed", "logs/*.log", "logs/*.log", rename_in_folder, "ab" },
+    { "restart, respelt", "logs/*.log", "linked/*.log", rename_in_folder, "ab" },
+    { "restart, respelt and rotated", "linked/*.log", "./logs/*.log", rotate, "abc" },
+    { "restart, copied and truncated", "logs/*.log*", "logs/*.log*", copy_and_truncate, "abc" },
+    { "restart, new files", "logs/*.log", "logs/*.log", add_files, "abc" },
+    { "rotated", "logs/*.log", NULL, rotate, "abc" },
+    { "rotated in paths", "logs/*.log*", NULL, rotate, "abc" },
+    { "renamed", "logs/*.log", NULL, rename_in_folder, "ab" },
+    { "copied and truncated", "logs/*.log*", NULL, copy_and_truncate, "abc" },
+    { "new files", "logs/*.log", NULL, add_files, "abc" },
+    { "new files, respelt", "linked/*.log", NULL, add_files, "abc" },
+};
+
+/* --- a scene with a fault --------------------------------------------------------------------- */
+
+struct seen {
+    char letters[64];
+    size_t count;
+};
+
+static void take_lines(struct fixture *f, struct seen *seen)
+{
+    const struct files_line *line;
+
+    for (; (line = fixture_line_at(f, f->seen)); f->seen++) {
+        if (seen->count + 1 < sizeof seen->letters)
+            seen->letters[seen->count++] = files_line_text(line)[0];
+        fixture_done(f, f->seen);
+    }
+}
+
+static void look(struct fixture *f, struct seen *seen, int times)
+{
+    for (int i = 0; i < times; i++) {
+        fixture_look(f);
+        take_lines(f, seen);
+    }
+}
+
+/* With `exclude` of one name by its folder, which is resolved, too. */
+static void set_args(struct fixture *f, const char *glob)
+{
+    (void)snprintf(f->args, sizeof f->args,
+                   "paths: ['%s']\nexclude: ['./logs/x.log']\nrotate_wait: 1s\n"
+                   "position: '%s'\n",
+                   glob, scratch_path(&f->scratch, "position"));
+}
+
+/* The fault is one of the plugin. A host opens a source again that lacked something. */
+static void open_at_last(struct fixture *f, size_t call, unsigned nth)
+{
+    const void *settings;
+
+    f->kit = weir_kit_create(&weir_plugin_v1, "tail");
+    f->seen = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->kit);
+    settings = weir_kit_settings(f->kit, f->args);
+    faults_begin(call, nth);
+    if (weir_kit_open(f->kit, settings) == 0)
+        return;
+    (void)weir_kit_destroy(f->kit);
+    fixture_start(f);
+}
+
+static int by_byte(const void *left, const void *right)
+{
+    return *(const char *)left - *(const char *)right;
+}
+
+/* Returns how many calls have failed. */
+static unsigned play(const struct scene *scene, size_t call, unsigned nth)
+{
+    struct seen seen = { .count = 0 };
+    struct fixture f;
+    unsigned failed;
+
+    scratch_init(&f.scratch);
+    (void)scratch_directory(&f.scratch, "logs");
+    CU_ASSERT_EQUAL(symlink("logs", scratch_path(&f.scratch, "linked")), 0);
+    CU_ASSERT_EQUAL_FATAL(chdir(f.scratch.path), 0);
+    fixture_append_to(&f, "logs/a.log", "a\n");
+    set_args(&f, scene->before);
+    fixture_start(&f);
+    look(&f, &seen, 2);
+    if (scene->after) {
+        CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+        set_args(&f, scene->after);
+    }
+    scene->change(&f);
+    if (scene->after)
+        open_at_last(&f, call, nth);
+    else
+        faults_begin(call, nth);
+    look(&f, &seen, LOOKS);
+    failed = faults_end();
+    look(&f, &seen, 2 * LOOKS);
+    weir_kit_advance(f.kit, FULL_MS);
+    look(&f, &seen, LOOKS);
+    qsort(seen.letters, seen.count, 1, by_byte);
+    if (strcmp(seen.letters, scene->lines) != 0 ||
+        weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "file of the position has changed"))
+        (void)printf("\n%s: %s number %u fails: \"%s\" ", scene->name, faults_name(call), nth,
+                     seen.letters);
+    CU_ASSERT_STRING_EQUAL(seen.letters, scene->lines);
+    CU_ASSERT_FALSE(
+        weir_kit_has_logged(f.kit, WEIR_LOG_WARNING, "file of the position has changed"));
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    fixture_finish(&f);
+    return failed;
+}
+
+/* promise B119 */
+static void test_no_call_that_fails_loses_or_repeats_a_line(void)
+{
+    unsigned all = 0;
+
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        for (size_t call = 0; faults_name(call); call++) {
+            unsigned nth = 1;
+
+            while (nth < TIMES_MAX && play(&scenes[i], call, nth) > 0)
+                nth++;
+            CU_ASSERT_TRUE(nth < TIMES_MAX);
+            all += nth - 1;
+        }
+    }
+    (void)printf("%u faults ", all);
+    CU_ASSERT_TRUE(all > 100);
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        { "each call", test_no_call_that_fails_loses_or_repeats_a_line },
+        CU_TEST_INFO_NULL,
+    };
+
+    return suite_run("plugin files faults", tests);
+}
