@@ -16,6 +16,8 @@
 
 #include <weir/pool.h>
 
+#define POOL_SIZE_MAX 65536 /* workers */
+
 struct dispatcher;
 struct executor;
 struct pool;
@@ -224,7 +226,8 @@ struct renewal_worker {
 void renewal_look(struct pool *pool, uint32_t index, struct renewal_worker *out);
 
 /* Kills the process that worker number `index` has named (weir_child_process). WEIR_EUNKNOWN: no
- * such member. WEIR_ENOTALLOWED: it has named none, or that has ended. Any thread. */
+ * such member. WEIR_ENOTALLOWED: it has named none, or that has ended. Logs the kill before it. Any
+ * thread. */
 int renewal_kill(struct pool *pool, uint32_t index);
 
 /* As subscription_set in two steps, of which the second cannot fail; or abort, also after a failed

@@ -32,8 +32,6 @@
 struct outlet;
 struct runtime;
 
-#define POOL_SIZE_MAX 65536
-
 /* Of member pools that escalate: see escalation.h. */
 struct escalation {
     struct backoff backoff; /* of members that escalate */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool/renewal.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "actor/lifecycle.h"
 #include "actor/restart.h"
+#include "actor/runtime.h"
 #include "pool/pool.h"
 
 /* --- from outside --------------------------------------------------------------------------- */
@@ -193,11 +196,38 @@ static int kill_process(const struct place *place)
     return status;
 }
 
+/* Before the kill, so that the line stands before those about the end of the process. */
+static void log_kill(struct pool *pool, uint32_t index, int64_t process)
+{
+    char path[PLACE_PATH_MAX + 16];
+
+    (void)snprintf(path, sizeof path, "%s#%" PRIu32, pool->path, index);
+    log_event(&pool->runtime->options.log, WEIR_LOG_WARNING, path,
+              "an operator kills the process of the worker", weir_int("process", process),
+              weir_str("effect", "an error about its end is no fault of the worker"));
+}
+
+/* 0: there is none. */
+static int32_t find_process(struct pool *pool, uint32_t index)
+{
+    const struct place *place;
+    int32_t process;
+
+    lock_acquire(&pool->lock);
+    place = find_locked(&pool->places, index);
+    process = place ? atomic_load(&place->process) : 0;
+    lock_release(&pool->lock);
+    return process;
+}
+
 int renewal_kill(struct pool *pool, uint32_t index)
 {
+    int32_t process = find_process(pool, index);
     const struct place *place;
     int status = WEIR_EUNKNOWN;
 
+    if (process > 0)
+        log_kill(pool, index, process);
     lock_acquire(&pool->lock);
     place = find_locked(&pool->places, index);
     if (place)

@@ -140,6 +140,14 @@ static void print_lease(const struct listing *listing, const struct pool_lease *
     fprintf(listing->stream, "    leased to %s for %s\n", holder, age);
 }
 
+/* They are the part of HELD that an operator waits for. */
+static void print_retrying(const struct listing *listing, const struct weir_member *member)
+{
+    if (member->retrying > 0)
+        fprintf(listing->stream, "    %" PRIu64 " %s for a retry\n", (uint64_t)member->retrying,
+                plural(member->retrying, "message waits", "messages wait"));
+}
+
 /* A worker in a callback that takes long. */
 static void print_stuck(const struct listing *listing, const struct listed *listed,
                         const struct weir_member *member)
@@ -182,6 +190,7 @@ static void print_member(const struct listing *listing, const struct listed *lis
     print_process(listing, member);
     if (lease)
         print_lease(listing, lease);
+    print_retrying(listing, member);
     print_stuck(listing, listed, member);
 }
 

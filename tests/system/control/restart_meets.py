@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Goal:   `weir restart 'POOL#N'` meets leases, groups, waiting retries, gaps in the numbers, a
         reload, a worker that has stopped and, with --now, `redeliver` as decision 418 says. Shows
-        promise C22.
+        promise C14 and promise C22.
 Method: one real host for each row. Workers that hold a lease, wait at a FIFO, retry or fail are
         plugins of the tests. Every wait is for a condition.
 
@@ -10,6 +10,7 @@ Method: one real host for each row. Workers that hold a lease, wait at a FIFO, r
 """
 import contextlib
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -79,6 +80,12 @@ def test_a_message_that_waits_for_a_retry_stays():
         until(lambda: members(host, "work")[0]["retrying"] == 1, "a retry")
         restarted(host, "work#0", "it only waits")
         check(members(host, "work")[0]["retrying"] == 1, "it waits as before")
+        said = host.run("status").stdout
+        check("\nnote: pool work: 1 message waits for a retry\n" in said, said)
+        said = host.run("status", "--members", "work").stdout
+        check(re.search(r"^work#0 .*\n    1 message waits for a retry\n", said, re.M), said)
+        said = str(host.get("/metrics")[1])
+        check('weir_pool_retrying_messages{pool="work"} 1' in said, said[-2000:])
         check(host.json("status", "work")["dead"] == 0, "it is not dead")
 
 
@@ -177,6 +184,15 @@ def test_now_gives_the_message_of_a_child_again_as_redeliver_says(redeliver):
         check((figures["done"], figures["dead"]) == (redeliver, 1 - redeliver), f"{figures}")
         letters = [letter["reason"] for letter in host.json("dead", "work")]
         check(letters == ["crashed"] * (1 - redeliver), f"the reason: {letters}")
+
+        def lines():
+            with open(host.log, encoding="utf-8") as log:
+                return re.findall(r'level=(\w+) component=work#0 event="(an operator kills|child '
+                                  r'ended)[^"]*"\s+process=(\d+)', log.read())
+
+        process = until(lambda: len(lines()) > 1, "the line of the end") and lines()[0][2]
+        check(lines()[:2] == [("warning", "an operator kills", process),
+                              ("error", "child ended", process)], f"the cause first: {lines()}")
 
 
 def main():
