@@ -10,6 +10,7 @@ Method: a real host whose workers wait at a FIFO, in `handle` and in `open`, on 
 
     stuck.py WEIR PLUGINS TREE TEST_PLUGINS
 """
+import contextlib
 import json
 import os
 import re
@@ -186,6 +187,44 @@ def test_named_soon_in_a_host_without_sources():
         host.stop(9)
 
 
+@contextlib.contextmanager
+def one_left_behind(more):
+    """A host with a pool whose only worker was left behind at a FIFO, and another one in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkfifo(f"{folder}/many")
+        host = Host(folder)
+        host.write(IDLE.replace("FOLDER", folder).replace("size: 6", "size: 1"),
+                   more=", turn_warning: 50ms" + more)
+        host.start()
+        host.run("send", "pass", "first")
+        await_stuck(host, "pass")
+        check(host.run("restart", "pass#0", "--now").returncode == 0, "it is left behind")
+        try:
+            yield host, folder
+        finally:
+            host.stop(9)
+
+
+def test_the_end_waits_for_a_thread_that_is_left_behind():
+    """It comes back in time: nothing is unfinished. Meanwhile nobody else is left behind."""
+    with one_left_behind("") as (host, folder):
+        host.process.send_signal(15)
+        until(lambda: host.json("status")["host"]["state"] == "stopping", "the order to end")
+        answer = host.run("restart", "pass#0", "--now")
+        check(answer.returncode != 0 and "the host is ending" in answer.stderr, f"{answer}")
+        let_go(folder, "many")
+        check(host.process.wait() == 0, "the exit code")
+
+
+def test_the_end_leaves_a_thread_that_does_not_come_back():
+    with one_left_behind(", shutdown_timeout: 300ms") as (host, _):
+        check(host.stop() == 75, "the exit code")
+        with open(host.log, encoding="utf-8") as log:
+            said = log.read()
+        check(re.search(r'level=\w+ component=\S+ event="[^"]*" [^\n]*pass', said) and
+              "left behind" in said, said[-2000:])
+
+
 def main():
     os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
     with tempfile.TemporaryDirectory() as folder:
@@ -204,6 +243,8 @@ def main():
         test_open_is_named(host, folder)
         host.stop(9)
     test_named_soon_in_a_host_without_sources()
+    test_the_end_waits_for_a_thread_that_is_left_behind()
+    test_the_end_leaves_a_thread_that_does_not_come_back()
     return report_failures()
 
 

@@ -415,6 +415,48 @@ static void test_requester_and_origin_hear_of_it(void)
     }
 }
 
+/* --- late messages to it --------------------------------------------------------------------- */
+
+static int ask_urgently(struct weir_self *self, struct probe *probe,
+                        const struct weir_message *message)
+{
+    weir_pid to = probe_order(message)->argument;
+    struct weir_message *made = probe_message(self, (struct order){ .id = LATE });
+
+    CU_ASSERT_EQUAL(weir_request_lane(self, to, WEIR_URGENT, made, 3600000, answered, probe, NULL),
+                    0);
+    probe_note(probe, LATE_NOTE);
+    return WEIR_DONE;
+}
+
+/* promise C24: a message to the old PID has no receiver. In the normal lane it is refused at once,
+ * in the others when the callback has returned. */
+static void test_late_messages_to_the_old_pid_have_no_receiver(void)
+{
+    struct fixture f;
+    weir_pid old;
+
+    begin(&f, WEIR_ROUTE_ROUND_ROBIN, 2, 0);
+    old = rig_worker(f.pool, 0);
+    hold(&f, 0, probe_wait, SLOW, 1);
+    leave(&f, 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, old, (struct order){ .id = LATE }), WEIR_ECLOSED);
+    for (uint32_t lane = WEIR_HIGH; lane <= WEIR_URGENT; lane++)
+        CU_ASSERT_EQUAL(rig_send_lane(&f.rig, old, lane, (struct order){ .id = LATE }), 0);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, rig_worker(f.pool, 1),
+                             (struct order){ .act = ask_urgently, .argument = old }),
+                    0);
+    f.sent++;
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, LATE_NOTE, 1));
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, f.probe, ANSWER + (uint64_t)-WEIR_ETERMINATED, 1));
+    CU_ASSERT_EQUAL(rig_send_lane(&f.rig, old, WEIR_URGENT, (struct order){ .id = LATE }),
+                    WEIR_ETERMINATED);
+    for (uint32_t index = 0; index < 2; index++)
+        CU_ASSERT_EQUAL(probe_times(f.probe, INDEX * (index + 1) + LATE), 0);
+    finish(&f, 1);
+}
+
 /* --- refusals -------------------------------------------------------------------------------- */
 
 static int handle_nothing(struct weir_self *self, void *state, const struct weir_message *message)
@@ -448,6 +490,25 @@ static void expect_children_refused(void)
     hold(&f, 0, spawn_and_wait, SLOW, 1);
     CU_ASSERT_EQUAL(leave_behind(&f, 0, &why), WEIR_ENOTALLOWED);
     CU_ASSERT_STRING_EQUAL(why, "it has spawned actors that are alive");
+    finish(&f, 0);
+}
+
+/* Its holder talks with this worker and no other. */
+static void expect_leases_refused(void)
+{
+    struct fixture f = { .probe = probe_create() };
+    const char *why = "";
+
+    begin_with(
+        &f,
+        &(struct pool_options){ .size = 1,
+                                .settings = { .mailbox = COUNT,
+                                              .route = WEIR_ROUTE_PULL,
+                                              .lease = { .on = true, .timeout_ms = 1000 } } },
+        0);
+    hold(&f, 0, probe_wait, SLOW, 1);
+    CU_ASSERT_EQUAL(leave_behind(&f, 0, &why), WEIR_ENOTALLOWED);
+    CU_ASSERT_STRING_EQUAL(why, "its pool has leases");
     finish(&f, 0);
 }
 
@@ -491,6 +552,7 @@ static void test_it_is_refused(void)
     finish(&f, 0);
     expect_children_refused();
     expect_flush_refused();
+    expect_leases_refused();
 }
 
 int main(void)
@@ -503,6 +565,7 @@ int main(void)
         { "all that it holds", test_all_that_it_holds },
         { "late calls have no effect", test_late_calls_have_no_effect },
         { "requester and origin hear of it", test_requester_and_origin_hear_of_it },
+        { "late messages", test_late_messages_to_the_old_pid_have_no_receiver },
         { "it is refused", test_it_is_refused },
         CU_TEST_INFO_NULL,
     };
