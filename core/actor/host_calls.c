@@ -64,7 +64,9 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
     if (status == 0) {
         message->from = actor_pid(actor);
         own_mark(actor, to, message_of(message));
-        status = send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+        status = output_refuses(actor, to)
+                     ? WEIR_EFULL
+                     : send_message(actor->runtime, actor->executor, to, lane, message_of(message));
         if (status != 0)
             status = refused(actor, message_of(message), status);
     }
@@ -119,9 +121,12 @@ int host_request(struct weir_self *self, weir_pid to, enum weir_lane lane,
     struct actor *actor = callback_enter_host(self);
     int status = giving_enter(actor, message_of(message));
 
-    if (status == 0)
-        status = giving_end(message_of(message),
-                            request_send(actor, &options, message_of(message), out_reference));
+    if (status == 0) {
+        status = output_refuses(actor, to)
+                     ? WEIR_EFULL
+                     : request_send(actor, &options, message_of(message), out_reference);
+        status = giving_end(message_of(message), status);
+    }
 
     callback_leave_host(actor);
     return status;

@@ -5,6 +5,7 @@
 #include "actor/giving.h"
 #include "actor/kept.h"
 #include "actor/origin.h"
+#include "actor/output.h"
 #include "actor/own.h"
 #include "actor/put_back.h"
 #include "actor/request.h"
@@ -142,8 +143,10 @@ int host_send_chain(struct weir_self *self, weir_pid to, struct weir_message *co
             messages[i]->from = actor_pid(actor);
             own_mark(actor, to, chain[i]);
         }
-        taken = giving_end_chain(chain, count,
-                                 send_chain(actor->runtime, actor->executor, to, chain, count));
+        taken = output_refuses(actor, to)
+                    ? WEIR_EFULL
+                    : send_chain(actor->runtime, actor->executor, to, chain, count);
+        taken = giving_end_chain(chain, count, taken);
     }
     if (taken == WEIR_EFULL)
         executor_give_way(actor->executor);

@@ -16,6 +16,11 @@
 #define NO_TOKEN 0                /* instead of a status or a number of messages: none has passed */
 #define LOOK_AGAIN_NS 1000000000u /* the longest sleep of an actor that waits for a token */
 
+bool output_is_paused_for(const struct actor *actor, weir_pid to)
+{
+    return output_is_paused(actor) && actor_find_router(actor->runtime, to);
+}
+
 static const struct wiring *wiring_of(const struct actor *actor)
 {
     return actor->place ? wiring_get(actor->place->wiring) : NULL;
@@ -304,6 +309,8 @@ int output_emit(struct actor *actor, uint32_t output, struct message *message)
     message->public.from = actor_pid(actor);
     if (binding->when_full == WEIR_FULL_WAIT && (output_is_waiting(actor) || gathers(actor)))
         return keep_for_later(actor, output, message);
+    if (output_is_paused(actor))
+        return refused(actor, output, binding, message, WEIR_EFULL);
     if (wiring_tokens(wiring, output))
         return emit_throttled(actor, output, binding, message);
     status = send_leaving(actor->runtime, actor->executor, binding->target, message,
@@ -547,6 +554,10 @@ bool output_flush(struct actor *actor)
     struct outbox *outbox = place_outbox(actor->place);
     uint32_t used = 0;
 
+    if (output_is_waiting(actor) && output_is_paused(actor)) {
+        wait_queue_leave(&outbox->waiter, actor->executor);
+        return false;
+    }
     while (output_is_waiting(actor))
         if (flush_first(actor, &used) == WEIR_EFULL)
             return false;

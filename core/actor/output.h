@@ -17,6 +17,22 @@
 
 #include "actor/place.h"
 
+/* Whether it finds every pool full, since it is a paused source or a child of one. One that leaves
+ * finishes. */
+static inline bool output_is_paused(const struct actor *actor)
+{
+    return __builtin_expect(wiring_is_paused(actor->place->wiring), false) && !actor->leaving;
+}
+
+bool output_is_paused_for(const struct actor *actor, weir_pid to);
+
+/* Whether a message that the actor itself sends to a PID finds no room: a paused source, and a
+ * pool. */
+static inline bool output_refuses(const struct actor *actor, weir_pid to)
+{
+    return __builtin_expect(actor->kind == ACTOR_SOURCE, false) && output_is_paused_for(actor, to);
+}
+
 /* As weir_emit. */
 int output_emit(struct actor *actor, uint32_t output, struct message *message);
 

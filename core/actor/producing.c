@@ -64,9 +64,13 @@ static uint64_t emitted_by(const struct actor *actor)
 static uint32_t credit_of(struct actor *actor)
 {
     struct router *target = target_of(actor);
-    uint32_t credit = output_tokens(actor, 0, CREDIT_MAX);
-    uint32_t room;
+    uint32_t credit, room;
 
+    if (output_is_paused(actor)) {
+        wait_queue_leave(&place_outbox(actor->place)->waiter, actor->executor);
+        return 0;
+    }
+    credit = output_tokens(actor, 0, CREDIT_MAX);
     if (credit == 0 || !target)
         return credit;
     room = room_in(actor, target);

@@ -276,9 +276,21 @@ static bool replace_waiting(struct source *source, struct source *successor,
     return waits;
 }
 
+bool source_is_paused(const struct source *source)
+{
+    return wiring_is_paused(&source->wiring);
+}
+
+/* Before the new one may produce. */
+static void pause_as(struct source *to, const struct source *from)
+{
+    atomic_store_explicit(&to->wiring.paused, source_is_paused(from), memory_order_release);
+}
+
 void source_succeed(struct source *source, struct source *successor, struct executor *executor)
 {
     count_on(source, successor);
+    pause_as(successor, source);
     if (replace_waiting(source, successor, executor))
         return;
     lock_acquire(&source->lock);
@@ -289,6 +301,7 @@ void source_succeed(struct source *source, struct source *successor, struct exec
 void source_inherit(struct source *to, struct source *from)
 {
     count_on(from, to);
+    pause_as(to, from);
     position_move(&to->position, &from->position);
     to->position.lost = false; /* the loss was reported when its args were changed */
 }
@@ -327,6 +340,17 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
     lock_acquire(&source->lock); /* the place lives */
     children_look_again(source->place, executor);
+    lock_release(&source->lock);
+}
+
+void source_pause(struct source *source, bool paused, struct executor *executor)
+{
+    /* Release pairs with the acquire in wiring_is_paused. */
+    atomic_store_explicit(&source->wiring.paused, paused, memory_order_release);
+    (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
+    lock_acquire(&source->lock);
+    if (source->place)
+        children_look_again(source->place, executor);
     lock_release(&source->lock);
 }
 

@@ -9,6 +9,7 @@
 #define ACTOR_WIRING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "dispatch/reclaim.h"
 #include "face/parts.h"
@@ -32,6 +33,7 @@ struct wiring {
 
 struct wiring_slot {
     _Atomic(struct wiring *) wiring; /* NULL = no outputs */
+    _Atomic bool paused;             /* of a source: see source_pause */
 };
 
 /* All unbound. NULL when memory is out. Returns owned. */
@@ -54,6 +56,12 @@ static inline const struct wiring *wiring_get(struct wiring_slot *slot)
 {
     /* [W1] pairs with the release in wiring_publish. */
     return slot ? atomic_load_explicit(&slot->wiring, memory_order_acquire) : NULL;
+}
+
+static inline bool wiring_is_paused(const struct wiring_slot *slot)
+{
+    /* Acquire pairs with the release in source_pause. */
+    return atomic_load_explicit(&slot->paused, memory_order_acquire);
 }
 
 /* The bucket of an output, which exists; NULL: it has no rate. */

@@ -19,17 +19,27 @@ static void give_out(void *out, uint32_t size, void *known, uint32_t known_size)
 
 /* --- pools ---------------------------------------------------------------------------------- */
 
-static int set_paused(struct weir_runtime *runtime, weir_pid pool, bool paused)
+static int pause_part(struct part *part, bool paused)
 {
-    struct part *part = part_find_pool(runtime, pool);
-    struct executor *executor = part ? runtime_enter(runtime->core) : NULL;
-    int status = part ? WEIR_ENOMEM : WEIR_EUNKNOWN;
+    struct executor *executor = runtime_enter(part->runtime->core);
 
-    if (executor) {
+    if (!executor)
+        return WEIR_ENOMEM;
+    if (part->kind == PART_POOL)
         pool_pause(part->pool, paused, executor);
-        runtime_leave(executor);
-        status = 0;
-    }
+    else
+        source_pause(part->source, paused, executor);
+    runtime_leave(executor);
+    return 0;
+}
+
+static int set_paused(struct weir_runtime *runtime, weir_pid pid, bool paused)
+{
+    struct part *part = part_find(runtime, pid);
+    int status = WEIR_EUNKNOWN;
+
+    if (part && part->kind != PART_STANDALONE)
+        status = pause_part(part, paused);
     part_unref(part);
     return status;
 }

@@ -57,6 +57,15 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
 /* Replaces the spec by another, which differs in live options only. Takes the reference. */
 void source_respec(struct source *source, struct spec *spec, struct executor *executor);
 
+/*
+ * A paused source finds every pool full: it is not asked to produce, what it emits waits in its
+ * outbox, and what it sends to a pool, or requests there, is refused with WEIR_EFULL. What its
+ * children emit waits, too. A source that replaces it is paused, too; one that ends finishes. Any
+ * thread.
+ */
+void source_pause(struct source *source, bool paused, struct executor *executor);
+bool source_is_paused(const struct source *source);
+
 /* Tells the source that the files it has open may have been renamed: calls `reopen` of its
  * behaviour. */
 void source_reopen(struct source *source, struct executor *executor);

@@ -129,6 +129,15 @@ static void offer_pools(const struct line *line)
     offer_of_host(line, false);
 }
 
+static void offer_sources(const struct line *line)
+{
+    struct config_tree *tree = ask_status(line);
+
+    if (tree)
+        offer_each(line, config_find(tree->root, "sources"), "name", "source");
+    config_tree_destroy(tree);
+}
+
 /* The path of a socket for an option, of an actor for an argument. */
 static void offer_path(const struct line *line)
 {
@@ -228,6 +237,7 @@ static const struct {
     { "OLD", offer_files },      { "DIR", offer_folders },
     { "FORMAT", offer_formats }, { "BEHAVIOUR", offer_behaviours },
     { "ACTION", offer_actions }, { "STATE", offer_states },
+    { "SOURCE", offer_sources },
 };
 
 /* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */

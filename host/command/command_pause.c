@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `weir pause POOL`, `weir resume POOL`: stop and start the intake of a running pool. */
+/* `weir pause POOL|SOURCE`, `weir resume POOL|SOURCE`: stop and start the intake of a running pool,
+ * or what a source sends. */
 #include "host/command/control_client.h"
 
 static int run(const struct invocation *invocation)
@@ -12,7 +13,7 @@ static int run(const struct invocation *invocation)
     if (code != COMMAND_GO_ON)
         return code;
     if (invocation->argc - first != 1)
-        return command_usage_error(invocation, "takes one pool");
+        return command_usage_error(invocation, "takes one pool or source");
     (void)snprintf(after, sizeof after, "/%s", invocation->command->name);
     return control_client_ask_of(&client, true, "/pools/", invocation->argv[first], after);
 }
@@ -24,19 +25,24 @@ static const struct command_option options[] = {
 
 const struct command command_pause = {
     .name = "pause",
-    .arguments = "POOL",
-    .summary = "make a running pool refuse every message until it is resumed",
-    .details = "Its workers finish the accepted messages; its senders wait.\n"
-               "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
+    .arguments = "POOL|SOURCE",
+    .summary = "make a running pool refuse every message, or a source send none",
+    .details =
+        "A paused pool finishes the messages that it has accepted; its senders wait. A paused\n"
+        "source finds every pool full: it reads and takes nothing more, as files.lines,\n"
+        "stdin.lines, timer, queue.take and amqp.consume do before a full pool, and http.server\n"
+        "answers 503. What it has sent goes on. The pause lasts until `weir resume`, also over a\n"
+        "reload; the next start begins without it. `weir status` shows what is paused.\n"
+        "Exit code: 0; 66 no such pool or source;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };
 
 const struct command command_resume = {
     .name = "resume",
-    .arguments = "POOL",
-    .summary = "make a paused pool accept messages again",
-    .details = "Exit code: 0; 66 no such pool;\n" CONTROL_CLIENT_CODES,
+    .arguments = "POOL|SOURCE",
+    .summary = "make a paused pool accept messages again, or a paused source send again",
+    .details = "Exit code: 0; 66 no such pool or source;\n" CONTROL_CLIENT_CODES,
     .options = options,
     .run = run,
 };

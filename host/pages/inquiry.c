@@ -25,18 +25,22 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
     return status;
 }
 
-/* The path of the pool whose path is nearest to `path`; NULL: none is near enough. */
-static const char *nearest_pool(const struct settings *settings, const char *path)
+/* The path of the pool, or the name of the source, that is nearest to `path`; NULL: none is near
+ * enough. */
+static const char *nearest_part(const struct settings *settings, const char *path,
+                                bool with_sources)
 {
     struct text_guess guess;
 
     text_guess_init(&guess, path);
     for (uint32_t i = 0; i < settings->pool_count; i++)
         text_guess_offer(&guess, settings->pools[i].path);
+    for (uint32_t i = 0; with_sources && i < settings->source_count; i++)
+        text_guess_offer(&guess, settings->sources[i].name);
     return text_guess_best(&guess);
 }
 
-unsigned inquiry_no_such_pool(struct inquiry *inquiry)
+static unsigned refuse_unknown(struct inquiry *inquiry, const char *what, bool with_sources)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
     const char *nearest = NULL;
@@ -46,11 +50,21 @@ unsigned inquiry_no_such_pool(struct inquiry *inquiry)
     lock_acquire(&assembly->lock); /* the settings stay until the unlock */
     is_source = settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
     if (!is_source)
-        nearest = nearest_pool(assembly->shared->settings, inquiry->rest);
+        nearest = nearest_part(assembly->shared->settings, inquiry->rest, with_sources);
     if (nearest)
         (void)snprintf(hint, sizeof hint, "; did you mean \"%s\"?", nearest);
     lock_release(&assembly->lock);
-    return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no pool \"%s\"%s",
+    return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "there is no %s \"%s\"%s", what,
                           inquiry->rest,
                           is_source ? ": it is a source, which `weir inspect` shows" : hint);
+}
+
+unsigned inquiry_no_such_pool(struct inquiry *inquiry)
+{
+    return refuse_unknown(inquiry, "pool", false);
+}
+
+unsigned inquiry_no_such_part(struct inquiry *inquiry)
+{
+    return refuse_unknown(inquiry, "pool or source", true);
 }

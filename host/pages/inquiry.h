@@ -39,5 +39,7 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
 
 /* Refuses because no pool has the path in `rest`. Returns the status. */
 unsigned inquiry_no_such_pool(struct inquiry *inquiry);
+/* As inquiry_no_such_pool, where the name of a source is right, too. */
+unsigned inquiry_no_such_part(struct inquiry *inquiry);
 
 #endif

@@ -219,6 +219,11 @@ static void write_sources_locked(const struct overview *overview, FILE *stream)
         metric_lines_write(stream, name, "source", settings->sources[i].name, "result", "dead",
                            dead_letters_total(&figures.dead));
     }
+    name = "weir_source_paused";
+    metric_lines_begin(stream, name, "gauge", "1 while an operator has paused the source.");
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        metric_lines_write(stream, name, "source", settings->sources[i].name, NULL, NULL,
+                           source_is_paused(overview->assembly->sources[i]));
     name = "weir_source_throttled";
     metric_lines_begin(stream, name, "gauge", "1 while a source waits for a token of its rate.");
     for (uint32_t i = 0; i < settings->source_count; i++) {

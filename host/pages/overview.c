@@ -348,6 +348,8 @@ static const char *source_state(struct source *source, const struct source_figur
         return "ended";
     if (figures->is_exhausted)
         return "finishing";
+    if (source_is_paused(source))
+        return "paused";
     if (figures->is_throttled)
         return "throttled";
     return source_opening(source) == 0 ? "open" : "opening";
@@ -376,6 +378,16 @@ static void write_sources_locked(const struct overview *overview, struct json *j
         json_end(json);
     }
     json_end(json);
+}
+
+static void print_paused_sources_locked(const struct overview *overview, FILE *stream)
+{
+    const struct settings *settings = overview->assembly->shared->settings;
+
+    for (uint32_t i = 0; i < settings->source_count; i++)
+        if (source_is_paused(overview->assembly->sources[i]))
+            fprintf(stream, "note: source %s is paused: it sends nothing until `weir resume %s`\n",
+                    settings->sources[i].name, settings->sources[i].name);
 }
 
 static void print_sources_locked(const struct overview *overview, FILE *stream)
@@ -495,6 +507,7 @@ static void print_status_locked(const struct overview *overview, FILE *stream)
     print_host_locked(overview, stream);
     print_sources_locked(overview, stream);
     print_pools_locked(overview, stream);
+    print_paused_sources_locked(overview, stream);
     draining_pages_print_locked(overview->assembly, stream);
     unit_pages_print_all_locked(overview, stream);
 }

@@ -184,39 +184,68 @@ unsigned pool_routes_scale(struct inquiry *inquiry)
     return HTTP_STATUS_OK;
 }
 
-/* False: there is no such pool. */
-static bool set_paused(struct inquiry *inquiry, bool paused)
+/* A pool or else a source. What it is; NULL: there is none. */
+static const char *set_paused_locked(const struct assembly *assembly, const char *name, bool paused,
+                                     struct executor *executor)
+{
+    uint32_t pool = settings_find_pool(assembly->shared->settings, name);
+    uint32_t source = settings_find_source(assembly->shared->settings, name);
+
+    if (pool != SETTINGS_NONE)
+        pool_pause(assembly->pools[pool], paused, executor);
+    else if (source != SETTINGS_NONE)
+        source_pause(assembly->sources[source], paused, executor);
+    return pool != SETTINGS_NONE ? "pool" : source != SETTINGS_NONE ? "source" : NULL;
+}
+
+static const char *set_paused(struct inquiry *inquiry, bool paused)
 {
     struct assembly *assembly = inquiry->routes->overview.assembly;
     struct executor *executor = runtime_enter(assembly->runtime);
-    uint32_t index;
+    const char *what;
 
     if (!executor)
-        return false;
+        return NULL;
     lock_acquire(&assembly->lock);
-    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
-    if (index != SETTINGS_NONE)
-        pool_pause(assembly->pools[index], paused, executor);
+    what = set_paused_locked(assembly, inquiry->rest, paused, executor);
     lock_release(&assembly->lock);
     runtime_leave(executor);
-    return index != SETTINGS_NONE;
+    return what;
+}
+
+static bool is_name_of_both(const struct inquiry *inquiry)
+{
+    const struct assembly *assembly = inquiry->routes->overview.assembly;
+    bool is;
+
+    lock_acquire(&inquiry->routes->overview.assembly->lock);
+    is = settings_find_pool(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE &&
+         settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
+    lock_release(&inquiry->routes->overview.assembly->lock);
+    return is;
 }
 
 static unsigned pause_or_resume(struct inquiry *inquiry, bool paused)
 {
+    const char *what = set_paused(inquiry, paused);
+    char event[32];
     struct json json;
 
-    if (!set_paused(inquiry, paused))
-        return inquiry_no_such_pool(inquiry);
+    if (!what)
+        return inquiry_no_such_part(inquiry);
+    (void)snprintf(event, sizeof event, "%s %s", what, paused ? "paused" : "resumed");
     log_event(runtime_log(inquiry->routes->overview.assembly->runtime), WEIR_LOG_INFO, "control",
-              paused ? "pool paused" : "pool resumed", weir_str("path", inquiry->rest));
+              event, weir_str("path", inquiry->rest));
     if (inquiry->request->wants_text) {
-        fprintf(inquiry->stream, "%s: %s\n", inquiry->rest, paused ? "paused" : "resumed");
+        fprintf(inquiry->stream, "%s: %s%s\n", inquiry->rest, paused ? "paused" : "resumed",
+                is_name_of_both(inquiry) ? " (the pool: the source of this name goes on as before)"
+                                         : "");
         return HTTP_STATUS_OK;
     }
     json_init(&json, inquiry->stream);
     json_begin_object(&json, NULL);
     json_text(&json, "path", inquiry->rest);
+    json_text(&json, "kind", what);
     json_bool(&json, "paused", paused);
     json_end(&json);
     json_finish(&json);

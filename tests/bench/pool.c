@@ -188,7 +188,7 @@ static struct bench_result run_way(struct bench *bench, const struct way *way)
                                     .settings.mailbox = way->limit };
     struct sender_settings settings = { .count = row->each };
     struct wiring *wiring = wiring_create(1);
-    struct wiring_slot slot = { wiring };
+    struct wiring_slot slot = { .wiring = wiring };
     struct pool *pools[LEVELS];
     struct bench_result result = { .messages = row->each * row->senders };
     struct actor *senders[SENDERS_MAX];

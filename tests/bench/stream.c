@@ -101,7 +101,7 @@ static struct bench_result run_stream(struct bench *bench)
     struct stream_settings settings = { .target_count = receivers, .per_target = each };
     struct bench_result result = { .messages = each * senders * receivers, .ok = true };
     struct wiring *wiring = wiring_create(receivers);
-    struct wiring_slot slot = { wiring };
+    struct wiring_slot slot = { .wiring = wiring };
     struct pool *pools[RECEIVERS_MAX];
     struct actor *actors[SENDERS_MAX];
     uint64_t start;
