@@ -9,6 +9,8 @@
 #include "config/deferred_checks.h"
 #include "config/feeds.h"
 #include "config/graph.h"
+#include "config/keyed.h"
+#include "config/meetings.h"
 #include "config/named_pools.h"
 #include "config/outputs.h"
 #include "config/pools.h"
@@ -402,11 +404,15 @@ static int check_all(struct checking *checking)
     if (status == WEIR_OK)
         status = feeds_check(checking);
     if (status == WEIR_OK)
+        status = keyed_check(checking);
+    if (status == WEIR_OK)
         status = named_pools_check(checking);
     if (status == WEIR_OK)
         quarantine_check(checking);
     if (status == WEIR_OK)
         status = state_files_check(checking);
+    if (status == WEIR_OK)
+        status = meetings_check(checking);
     if (status == WEIR_OK)
         status = checking_note(checking, deferred_checks_run(checking));
     if (status == WEIR_OK)

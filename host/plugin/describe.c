@@ -156,10 +156,11 @@ static const char *role_of(const struct weir_behaviour *behaviour)
 static void print_behaviour(FILE *out, const struct loaded *loaded,
                             const struct weir_behaviour *behaviour)
 {
-    fprintf(out, "\n%s.%s (%s%s%s%s)\n", loaded->descriptor.name, behaviour->name,
+    fprintf(out, "\n%s.%s (%s%s%s%s%s)\n", loaded->descriptor.name, behaviour->name,
             role_of(behaviour), behaviour->flags & WEIR_BLOCKING ? ", blocking" : "",
             behaviour->flags & WEIR_EXCLUSIVE ? ", exclusive" : "",
-            behaviour->flags & WEIR_ALONE ? ", alone" : "");
+            behaviour->flags & WEIR_ALONE ? ", alone" : "",
+            behaviour->flags & WEIR_KEYED ? ", needs route: hash" : "");
     if (behaviour->summary)
         fprintf(out, "  %s\n", behaviour->summary);
     if (behaviour->in_hand > 1)

@@ -191,6 +191,8 @@ static void write_pool(FILE *out, const struct sketch_part *parts, size_t count,
     fprintf(out, "  %s:\n    use: %s\n    # workers%s\n    size: %d\n", name, parts[index].use,
             is_alone ? ": this behaviour allows one only" : "; `weir scale` changes it at work",
             is_alone ? 1 : 2);
+    if (behaviour->flags & WEIR_KEYED)
+        fputs("    route: hash  # this behaviour needs it: a state for each key\n", out);
     write_options(out, behaviour, name);
     write_outputs(out, parts, count, index);
 }

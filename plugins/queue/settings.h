@@ -45,7 +45,7 @@ struct queue_settings {
 #define SETTINGS_OF_BOTH                                                                           \
     WEIR_OPTION_STRING(struct queue_settings, file, .required = true, .writes = true,              \
                        .help = "of a local file system; made with mode 0600"),                     \
-        WEIR_OPTION_STRING(struct queue_settings, queue, .required = true,                         \
+        WEIR_OPTION_STRING(struct queue_settings, queue, .required = true, .meets = true,          \
                            .help = "its name: a file has any number of queues"),                   \
         WEIR_OPTION_ENUM(struct queue_settings, sync, .fallback = "full",                          \
                          .choices = settings_syncs,                                                \

@@ -78,7 +78,10 @@ struct weir_option {
                   * position. `weir check` refuses two that are one file. Older hosts ignore it */
     bool writes; /* since 1.1, of a WEIR_STRING: a file to which the behaviour appends, perhaps with
                   * others. `weir check` refuses one that keeps a state. Older hosts ignore it */
-    uint8_t reserved[2];
+    bool meets;  /* since 1.1, of a WEIR_STRING: a name by which behaviours of the plugin meet, as a
+                  * queue that one fills and another empties. `weir check` warns of one that only
+                  * one behaviour of the file has. Older hosts ignore it */
+    uint8_t reserved[1];
 };
 
 #ifdef __cplusplus

@@ -127,6 +127,10 @@ enum weir_behaviour_flags {
                                * where the output's `when_full` is `wait`: they cost less. It
                                * returns WEIR_MORE before it waits for something that may never
                                * come. Older hosts ignore this flag */
+    WEIR_KEYED = 1u << 8,     /* a worker that keeps a state for each key: `weir check` refuses a
+                               * pool of such workers with another route than `hash`, and a pool
+                               * above it that may send messages of one key to several members.
+                               * Older hosts ignore this flag */
 };
 
 /*

@@ -34,6 +34,9 @@
  * may be called in a signal handler, nor in the child of a fork. A pointer may be NULL only if the
  * comment of its function or field says so.
  *
+ * WEIR_EINVALID for a struct of options has a line in the log, of the level of an error: `option is
+ * not valid`, with the fields `option` and `reason`. Fields called `reserved` must be 0.
+ *
  * Ownership words as in weir/host.h: *takes* (on 0), *borrows*, *returns owned*. To extend a
  * struct, new fields are added at its end ("append-only"); `size` is the size of the struct in the
  * program.
@@ -392,11 +395,12 @@ WEIR_API int weir_runtime_scale_auto(struct weir_runtime *runtime, weir_pid pool
 
 /*
  * Pauses a pool: from the return on, the pool refuses every message with WEIR_EFULL. Its workers
- * finish the messages that they have accepted. 0 also when the pool is paused already.
- * WEIR_EUNKNOWN, WEIR_ENOMEM.
+ * finish the messages that they have accepted. Or a source: it finds every pool full, and is not
+ * asked to produce. 0 also when it is paused already. WEIR_EUNKNOWN: neither a pool nor a source.
+ * WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_pause(struct weir_runtime *runtime, weir_pid pool);
-/* Ends the pause and wakes senders that wait for room. 0 also when the pool is not paused.
+/* Ends the pause and wakes senders that wait for room. 0 also when it is not paused.
  * WEIR_EUNKNOWN, WEIR_ENOMEM. */
 WEIR_API int weir_runtime_resume(struct weir_runtime *runtime, weir_pid pool);
 

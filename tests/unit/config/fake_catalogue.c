@@ -210,9 +210,29 @@ static const struct weir_behaviour listener = {
     .handle = handle_nothing,
 };
 
+/* Of `total` and `sums`. */
+struct meeting {
+    const char *line;
+};
+
+static const struct weir_option meeting_options[] = {
+    WEIR_OPTION_STRING(struct meeting, line, .meets = true, .help = "where the other one waits"),
+    { 0 },
+};
+
 static const struct weir_behaviour total = {
     .name = "total",
+    .options = meeting_options,
+    .settings_size = sizeof(struct meeting),
     .flags = WEIR_ALONE,
+    .handle = handle_nothing,
+};
+
+static const struct weir_behaviour sums = {
+    .name = "sums",
+    .options = meeting_options,
+    .settings_size = sizeof(struct meeting),
+    .flags = WEIR_KEYED,
     .handle = handle_nothing,
 };
 
@@ -279,6 +299,8 @@ struct row {
             { "count.total",                                                                       \
               { &total, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1,          \
                 NULL } },                                                                          \
+            { "count.sums",                                                                        \
+              { &sums, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1, NULL } }, \
             { "count.relay",                                                                       \
               { &relay, "count", plugin_version, plugin_generation, (hash) + 4, NULL, -1,          \
                 NULL } },                                                                          \
