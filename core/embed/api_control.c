@@ -6,6 +6,7 @@
 #include "embed/part.h"
 #include "embed/use.h"
 #include "embed/usual.h"
+#include "embed/valid.h"
 
 int weir_runtime_lookup(struct weir_runtime *runtime, const char *name, weir_pid *out_pid)
 {
@@ -63,10 +64,11 @@ static int bind(struct part *part, struct wiring *wiring)
 int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
                       const struct weir_binding *outputs, uint32_t output_count)
 {
+    struct refusal why;
     struct part *part = part_find(runtime, from);
     struct binding *bindings = NULL;
     struct wiring *wiring = NULL;
-    int status = part ? 0 : WEIR_EUNKNOWN;
+    int status = part ? valid_outputs(outputs, output_count, sizeof *outputs, &why) : WEIR_EUNKNOWN;
 
     if (status == 0)
         status = use_create_bindings(outputs, output_count, sizeof *outputs, &bindings);
@@ -76,7 +78,7 @@ int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
         status = wiring ? bind(part, wiring) : WEIR_ENOMEM;
     free(bindings);
     part_unref(part);
-    return status;
+    return valid_report(runtime, "runtime", status, &why);
 }
 
 /* --- rates ---------------------------------------------------------------------------------- */
@@ -133,11 +135,13 @@ int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t 
     int status;
 
     if (!read_rate(rate, &read))
-        return WEIR_EINVALID;
+        return valid_report(runtime, "runtime", WEIR_EINVALID,
+                            &(struct refusal){ "rate", "a field is out of its bounds" });
     part = part_find(runtime, from);
     status = part ? set_rate(part, output, &read) : WEIR_EUNKNOWN;
     part_unref(part);
-    return status;
+    return valid_report(runtime, "runtime", status,
+                        &(struct refusal){ "output", "is none of the last bind" });
 }
 
 /* --- waiting for a change ------------------------------------------------------------------- */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Making and ending a runtime: see weir/runtime.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cpus.h"
 #include "embed/part.h"
 #include "embed/use.h"
+#include "embed/valid.h"
 
 #define NS_PER_MS 1000000u
 #define KEPT_TURNS 30u /* times `turn_warning_ms`: then a message is kept for too long */
-#define TURN_WARNING_MS_MAX (24ull * 60 * 60 * 1000)
 
 /* The size of struct weir_runtime_options before `log_level` was added. */
 #define OPTIONS_SIZE_MIN offsetof(struct weir_runtime_options, log_level)
-#define LEVELS_MAX WEIR_LOG_UP_TO(WEIR_LOG_DEBUG)
 
 static void write_line(void *context, const struct log_line *line)
 {
@@ -49,19 +49,20 @@ static int start(struct runtime *core, const struct weir_runtime_options *option
 }
 
 /* Copies the part of the struct that the program's version has. */
-static int read_poller(const struct weir_poller *given, struct poller *out)
+static int read_poller(const struct weir_poller *given, struct poller *out, struct refusal *why)
 {
     struct weir_poller known;
+    int status;
 
     if (!given)
         return 0;
-    if (given->size < sizeof known)
-        return WEIR_EINVALID; /* all fields exist since version 0.1 */
+    if (given->size < sizeof known) /* all fields exist since version 0.1 */
+        return valid_refuse(why, "poller->size", "is smaller than struct weir_poller");
     use_copy(&known, sizeof known, given, given->size);
-    if (!known.begin || !known.end)
-        return WEIR_EINVALID;
-    *out = (struct poller){ known.context, known.begin, known.end };
-    return 0;
+    status = valid_poller(&known, why);
+    if (status == 0)
+        *out = (struct poller){ known.context, known.begin, known.end };
+    return status;
 }
 
 static void read_dead_letters(const struct weir_runtime_options *options,
@@ -74,7 +75,8 @@ static void read_dead_letters(const struct weir_runtime_options *options,
         out->bytes = options->dead_letters_bytes == UINT64_MAX ? 0 : options->dead_letters_bytes;
 }
 
-static int create_core(struct weir_runtime *runtime, const struct weir_runtime_options *options)
+static int create_core(struct weir_runtime *runtime, const struct weir_runtime_options *options,
+                       struct refusal *why)
 {
     struct runtime_options core = {
         .clock = clock_monotonic(),
@@ -85,42 +87,41 @@ static int create_core(struct weir_runtime *runtime, const struct weir_runtime_o
         .stuck = log_stuck,
         .stuck_context = runtime,
     };
-    int status = read_poller(options->poller, &core.poller);
+    int status = read_poller(options->poller, &core.poller, why);
 
     if (status == 0)
         status = runtime_create(&core, &runtime->core);
     if (status != 0)
         return status;
     status = start(runtime->core, options);
+    if (status == WEIR_EINVALID)
+        (void)valid_refuse(why, "threads", "is larger than 1024");
     if (status != 0)
         runtime_destroy(runtime->core);
     return status;
 }
 
-int weir_runtime_create(const struct weir_runtime_options *options, struct weir_runtime **out)
+static int create(const struct weir_runtime_options *known, struct refusal *why,
+                  struct weir_runtime **out)
 {
-    struct weir_runtime_options known;
     struct weir_runtime *runtime;
-    int status;
+    int status = valid_runtime(known, why);
 
-    if (options->size < OPTIONS_SIZE_MIN)
-        return WEIR_EINVALID;
-    use_copy(&known, sizeof known, options, options->size);
-    if (known.log_level > LEVELS_MAX || known.turn_warning_ms > TURN_WARNING_MS_MAX)
-        return WEIR_EINVALID;
+    if (status != 0)
+        return status;
     runtime = calloc(1, sizeof *runtime);
     if (!runtime)
         return WEIR_ENOMEM;
-    runtime->log = known.log;
-    runtime->log_context = known.log_context;
-    runtime->turn_warning_ms = known.turn_warning_ms;
-    runtime->no_room_ms = known.no_room_ms ? known.no_room_ms
-                                           : restart_usual(WEIR_RESTART_USUAL).backoff_ms_max;
-    read_dead_letters(&known, &runtime->dead_letters);
+    runtime->log = known->log;
+    runtime->log_context = known->log_context;
+    runtime->turn_warning_ms = known->turn_warning_ms;
+    runtime->no_room_ms = known->no_room_ms ? known->no_room_ms
+                                            : restart_usual(WEIR_RESTART_USUAL).backoff_ms_max;
+    read_dead_letters(known, &runtime->dead_letters);
     lock_init(&runtime->lock, LOCK_PARTS);
-    levels_init(&runtime->levels, known.log_level);
+    levels_init(&runtime->levels, known->log_level);
     list_init(&runtime->parts);
-    status = create_core(runtime, &known);
+    status = create_core(runtime, known, why);
     if (status != 0) {
         levels_finish(&runtime->levels);
         lock_finish(&runtime->lock);
@@ -131,18 +132,42 @@ int weir_runtime_create(const struct weir_runtime_options *options, struct weir_
     return 0;
 }
 
+/* Without a runtime the line goes to the log of the options. */
+static int report(const struct weir_runtime_options *known, int status, const struct refusal *why)
+{
+    const struct weir_field fields[] = { weir_str("option", why->option),
+                                         weir_str("reason", why->reason), weir_str(NULL, NULL) };
+
+    if (status == WEIR_EINVALID && known->log)
+        known->log(known->log_context, WEIR_LOG_ERROR, "runtime", VALID_EVENT, fields);
+    return status;
+}
+
+int weir_runtime_create(const struct weir_runtime_options *options, struct weir_runtime **out)
+{
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_RUNTIME_OPTIONS" };
+    struct weir_runtime_options known;
+
+    if (options->size < OPTIONS_SIZE_MIN)
+        return WEIR_EINVALID;
+    use_copy(&known, sizeof known, options, options->size);
+    return report(&known, create(&known, &why, out), &why);
+}
+
 int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, uint32_t threads,
                                 uint32_t budget)
 {
     const struct dispatcher_policy policy = { .budget = budget };
     int status;
 
-    if (!name)
-        return WEIR_EINVALID;
     lock_acquire(&runtime->lock); /* one at a time */
-    status = runtime_add_dispatcher(runtime->core, name, threads_of(threads), &policy, NULL);
+    status = name ? runtime_add_dispatcher(runtime->core, name, threads_of(threads), &policy, NULL)
+                  : WEIR_EINVALID;
     lock_release(&runtime->lock);
-    return status;
+    return valid_report(runtime, "runtime", status,
+                        name && name[0] && strlen(name) < DISPATCHER_NAME_MAX
+                            ? &(struct refusal){ "threads", "must be 1 to 1024" }
+                            : &(struct refusal){ "name", "must have 1 to 31 bytes" });
 }
 
 static int close_all(struct weir_runtime *runtime, struct part *const *parts, uint32_t count,

@@ -6,12 +6,11 @@
 #include "embed/part.h"
 #include "embed/use.h"
 #include "embed/usual.h"
+#include "embed/valid.h"
 
 /* The smallest sizes of the options: of a pool the fields before `subscribe`, of an actor all. */
 #define POOL_SIZE_MIN offsetof(struct weir_pool_options, subscribe)
 #define ACTOR_SIZE_MIN (sizeof(struct weir_actor_options))
-
-#define MS_MAX (366ull * 24 * 60 * 60 * 1000) /* a year: no sum of such times overflows */
 
 /* --- making --------------------------------------------------------------------------------- */
 
@@ -22,10 +21,8 @@ static int find_dispatcher(struct weir_runtime *runtime, const char *name, struc
 }
 
 /* Fields that are 0 keep their defaults. */
-static int restart_of(const struct weir_pool_options *given, struct restart *restart)
+static void restart_of(const struct weir_pool_options *given, struct restart *restart)
 {
-    if (given->restart_then > WEIR_RESTART_KEEP_TRYING)
-        return WEIR_EINVALID;
     restart->then = given->restart_then;
     if (restart->then == WEIR_RESTART_USUAL)
         restart->then = given->behaviour ? WEIR_RESTART_KEEP_TRYING : WEIR_RESTART_ESCALATE;
@@ -37,74 +34,44 @@ static int restart_of(const struct weir_pool_options *given, struct restart *res
         restart->backoff_ms_min = given->restart_backoff_ms_min;
     if (given->restart_backoff_ms_max)
         restart->backoff_ms_max = given->restart_backoff_ms_max;
-    if (restart->within_ms > MS_MAX || restart->backoff_ms_max > MS_MAX ||
-        restart->backoff_ms_min > restart->backoff_ms_max)
-        return WEIR_EINVALID;
-    return 0;
 }
 
-static int retry_of(const struct weir_pool_options *given, struct retry *out)
+static struct retry retry_of(const struct weir_pool_options *given)
 {
-    *out = (struct retry){ .max = usual_retry_max(given->retry_max),
+    return (struct retry){ .max = usual_retry_max(given->retry_max),
                            .backoff_ms_min = given->retry_backoff_ms_min,
                            .backoff_ms_max = given->retry_backoff_ms_max,
                            .for_ms = given->retry_for_ms };
-    if (!given->behaviour &&
-        (given->retry_max || given->retry_backoff_ms_max || given->retry_for_ms))
-        return WEIR_EINVALID; /* each pool of workers has its own */
-    if ((out->max > RETRY_COUNT_MAX && out->max != RETRY_UNLIMITED) ||
-        out->backoff_ms_min > out->backoff_ms_max || out->backoff_ms_max > RETRY_BACKOFF_MS_MAX ||
-        out->for_ms > RETRY_FOR_MS_MAX)
-        return WEIR_EINVALID;
-    if (out->backoff_ms_max > 0)
-        return out->backoff_ms_min == 0 ? WEIR_EINVALID : 0;
-    return out->for_ms > 0 ? WEIR_EINVALID : 0;
 }
 
-static int scale_of(const struct weir_pool_options *given, struct scale *out)
+static struct scale scale_of(const struct weir_pool_options *given)
 {
     uint64_t wait_ms = given->scale_wait_ms ? given->scale_wait_ms : USUAL_SCALE_WAIT_MS;
 
-    *out = (struct scale){
+    return (struct scale){
         .on = given->scale != WEIR_SCALE_NONE,
         .wait_ms = given->scale == WEIR_SCALE_ON_DEMAND ? 0 : wait_ms,
         .idle_ms = given->scale_idle_ms ? given->scale_idle_ms : USUAL_SCALE_IDLE_MS,
     };
-    if (given->scale > WEIR_SCALE_ON_DEMAND || out->wait_ms > MS_MAX || out->idle_ms > MS_MAX)
-        return WEIR_EINVALID;
-    /* pool_create refuses what else has no meaning. */
-    return out->on && (!given->behaviour || given->workers_min == given->workers_max)
-               ? WEIR_EINVALID
-               : 0;
 }
 
-/* A member of a group gives leases in any case. `parent`: may be NULL. */
-static int lease_of(const struct weir_pool_options *given, const struct part *parent,
-                    struct pool_settings *out)
+/* A member of a group gives leases in any case. */
+static void lease_of(const struct weir_pool_options *given, const struct lease_settings *group,
+                     struct pool_settings *out)
 {
-    const struct lease_settings *group = parent && parent->lease.on ? &parent->lease : NULL;
-
     out->lease = (struct lease_settings){
         .on = given->lease || group,
         .timeout_ms = given->lease || !group ? usual_lease_timeout_ms(given->lease_timeout_ms)
                                              : group->timeout_ms,
         .queue = given->lease_queue,
     };
-    if (!out->lease.on)
-        return 0;
-    if (given->lease > 1 || out->lease.timeout_ms > MS_MAX)
-        return WEIR_EINVALID;
-    if (!given->behaviour) /* pool_create refuses a route that does not suit a group */
-        return group ? WEIR_EINVALID : 0;
-    if (given->route != 0 && given->route != WEIR_ROUTE_PULL)
-        return WEIR_EINVALID;
-    out->route = WEIR_ROUTE_PULL;
-    return 0;
+    if (out->lease.on && given->behaviour)
+        out->route = WEIR_ROUTE_PULL;
 }
 
-/* Translates the options that need no memory: all but spec and outputs. */
+/* Translates valid options, as far as they need no memory: all but spec and outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                     const struct part *parent, struct pool_options *out)
+                     const struct lease_settings *group, struct pool_options *out)
 {
     int status;
 
@@ -123,28 +90,11 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
         .fan_out = given->fan_out,
         .dead_letters = &runtime->dead_letters,
     };
-    if (given->workers_max &&
-        (given->workers_min > given->workers_max || given->workers > given->workers_max ||
-         given->workers < given->workers_min))
-        return WEIR_EINVALID;
-    if (given->route == WEIR_ROUTE_PULL && !given->behaviour)
-        return WEIR_EINVALID;
-    if (given->log_level > WEIR_LOG_UP_TO(WEIR_LOG_DEBUG) ||
-        (given->subscribe_count && !given->subscribe))
-        return WEIR_EINVALID;
-    if (given->route >= CHOICES_OF(WEIR_ROUTE_LIST) ||
-        given->remove >= CHOICES_OF(WEIR_REMOVE_LIST))
-        return WEIR_EINVALID;
     out->settings.restart = restart_usual(WEIR_RESTART_ESCALATE);
-    status = restart_of(given, &out->settings.restart);
-    if (status == 0)
-        status = retry_of(given, &out->settings.retry);
-    if (status == 0)
-        status = scale_of(given, &out->settings.scale);
-    if (status == 0)
-        status = lease_of(given, parent, &out->settings);
-    if (status != 0)
-        return status;
+    restart_of(given, &out->settings.restart);
+    out->settings.retry = retry_of(given);
+    out->settings.scale = scale_of(given);
+    lease_of(given, group, &out->settings);
     status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
     return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher) : status;
 }
@@ -170,9 +120,9 @@ static int make_spec(struct weir_runtime *runtime, const struct weir_pool_option
     const struct use_options use = { given->behaviour, given->behaviour_size,
                                      given->settings,  given->redeliver,
                                      &restart,         &options->settings.retry };
-    int status = restart_of(given, &restart);
 
-    return status == 0 ? use_create_spec(runtime, &use, out_spec, out_use) : status;
+    restart_of(given, &restart);
+    return use_create_spec(runtime, &use, out_spec, out_use);
 }
 
 static int make_manager(struct weir_runtime *runtime, const struct weir_pool_options *given,
@@ -181,9 +131,8 @@ static int make_manager(struct weir_runtime *runtime, const struct weir_pool_opt
     const struct use_options use = { .behaviour = given->manager,
                                      .behaviour_size = given->behaviour_size,
                                      .settings = given->manager_settings };
-    int status = use_create_spec(runtime, &use, out_spec, out_use);
 
-    return status == 0 && !(*out_use)->behaviour.handle ? WEIR_EINVALID : status;
+    return use_create_spec(runtime, &use, out_spec, out_use);
 }
 
 /* Makes it and, on 0, takes the settings. */
@@ -218,14 +167,17 @@ static int set_level(struct weir_runtime *runtime, const struct weir_pool_option
 }
 
 static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                            struct part *part)
+                            struct part *part, struct refusal *why)
 {
     struct part *parent = given->parent ? part_find_locked(runtime, given->parent) : NULL;
+    const struct lease_settings *group = parent && parent->lease.on ? &parent->lease : NULL;
     struct pool_options options;
     const struct weir_list events = { given->subscribe, given->subscribe_count };
     struct binding *bindings = NULL;
-    int status = translate(runtime, given, parent, &options);
+    int status = valid_pool(given, group, why);
 
+    if (status == 0)
+        status = translate(runtime, given, group, &options);
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
         status = WEIR_EUNKNOWN;
     if (status == 0)
@@ -266,23 +218,24 @@ static void release_unused(const struct weir_pool_options *given)
 int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_options *options,
                           weir_pid *out_pool)
 {
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_POOL_OPTIONS" };
     struct weir_pool_options known;
     struct part *part;
     int status;
 
-    if (options->size < POOL_SIZE_MIN || !options->path)
-        return WEIR_EINVALID;
+    if (options->size < POOL_SIZE_MIN)
+        return valid_report(runtime, "runtime", WEIR_EINVALID, &why);
     use_copy(&known, sizeof known, options, options->size);
     status = part_begin(runtime, &part);
     if (status != 0)
         return status;
-    status = make_pool_locked(runtime, &known, part);
+    status = make_pool_locked(runtime, &known, part, &why);
     if (status == 0)
         *out_pool = part->pid;
     part_end_locked(part, status);
     if (status == 0)
         release_unused(&known);
-    return status;
+    return valid_report(runtime, known.path ? known.path : "runtime", status, &why);
 }
 
 /* Takes the wiring on 0. */
@@ -369,8 +322,6 @@ static int make_actor_locked(struct weir_runtime *runtime, const struct weir_act
         status = WEIR_ENOMEM;
     if (status == 0)
         status = use_create_spec(runtime, &made_of, &spec, &use);
-    if (status == 0 && !use->behaviour.produce && !use->behaviour.handle)
-        status = WEIR_EINVALID;
     if (status == 0)
         status = create_actor(part, use, spec, dispatcher, given, wiring);
     if (status == 0)
@@ -385,19 +336,22 @@ static int make_actor_locked(struct weir_runtime *runtime, const struct weir_act
 int weir_runtime_add_actor(struct weir_runtime *runtime, const struct weir_actor_options *options,
                            weir_pid *out_actor)
 {
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_ACTOR_OPTIONS" };
     struct weir_actor_options known;
     struct part *part;
     int status;
 
     if (options->size < ACTOR_SIZE_MIN)
-        return WEIR_EINVALID;
+        return valid_report(runtime, "runtime", WEIR_EINVALID, &why);
     use_copy(&known, sizeof known, options, options->size);
     status = part_begin(runtime, &part);
     if (status != 0)
         return status;
-    status = make_actor_locked(runtime, &known, part);
+    status = valid_actor(&known, &why);
+    if (status == 0)
+        status = make_actor_locked(runtime, &known, part);
     if (status == 0)
         *out_actor = part->pid;
     part_end_locked(part, status);
-    return status;
+    return valid_report(runtime, known.name ? known.name : "runtime", status, &why);
 }

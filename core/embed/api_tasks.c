@@ -2,6 +2,7 @@
 /* Task pools, and waiting for them: see weir/tasks.h. */
 #include "embed/part.h"
 #include "embed/use.h"
+#include "embed/valid.h"
 
 static const struct weir_behaviour task_behaviour = {
     .name = "task",
@@ -14,9 +15,13 @@ int weir_runtime_add_task_pool(struct weir_runtime *runtime,
 {
     struct weir_pool_options known;
 
-    if (options->behaviour || options->settings || options->route == WEIR_ROUTE_HASH ||
-        options->route == WEIR_ROUTE_BROADCAST)
-        return WEIR_EINVALID; /* tasks have no key, and each is to run once */
+    if (options->behaviour || options->settings)
+        return valid_report(runtime, "runtime", WEIR_EINVALID,
+                            &(struct refusal){ "behaviour", "a task pool has its own" });
+    if (options->route == WEIR_ROUTE_HASH || options->route == WEIR_ROUTE_BROADCAST)
+        return valid_report(
+            runtime, "runtime", WEIR_EINVALID,
+            &(struct refusal){ "route", "tasks have no key, and each is to run once" });
     use_copy(&known, sizeof known, options, options->size);
     known.behaviour = &task_behaviour;
     return weir_runtime_add_pool(runtime, &known, out_pool);

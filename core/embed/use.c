@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUTPUTS_MAX 1024 /* a sane behaviour has a handful */
-
 void use_copy(void *known, size_t known_size, const void *given, uint32_t size)
 {
     memset(known, 0, known_size);
@@ -32,8 +30,6 @@ int use_create_spec(struct weir_runtime *runtime, const struct use_options *opti
     struct use *use;
     int status;
 
-    if (!options->behaviour || options->behaviour_size < USE_BEHAVIOUR_SIZE_MIN)
-        return WEIR_EINVALID;
     use = calloc(1, sizeof *use);
     if (!use)
         return WEIR_ENOMEM;
@@ -53,19 +49,8 @@ int use_create_spec(struct weir_runtime *runtime, const struct use_options *opti
 int use_create_bindings(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
                         struct binding **out)
 {
-    struct binding *bindings;
+    struct binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
 
-    if (count > OUTPUTS_MAX || (count && (!outputs || binding_size < sizeof *outputs)))
-        return WEIR_EINVALID;
-    for (uint32_t i = 0; i < count; i++) {
-        struct weir_binding binding;
-
-        use_copy(&binding, sizeof binding, (const char *)outputs + (size_t)i * binding_size,
-                 binding_size);
-        if (binding.when_full >= CHOICES_OF(WEIR_FULL_LIST))
-            return WEIR_EINVALID;
-    }
-    bindings = calloc((size_t)count + 1, sizeof *bindings);
     if (!bindings)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < count; i++) {

@@ -31,11 +31,11 @@ struct use {
     void (*release)(void *settings); /* after the last use; NULL at first: borrowed */
 };
 
-/* Returns a spec with one reference. WEIR_EINVALID, WEIR_ENOMEM. */
+/* Returns a spec with one reference; the options are valid. WEIR_ENOMEM. */
 int use_create_spec(struct weir_runtime *runtime, const struct use_options *options,
                     struct spec **out_spec, struct use **out_use);
 
-/* Outputs as bindings; `count` may be 0. Returns owned. WEIR_EINVALID, WEIR_ENOMEM. */
+/* Valid outputs as bindings; `count` may be 0. Returns owned. WEIR_ENOMEM. */
 int use_create_bindings(const struct weir_binding *outputs, uint32_t count, uint32_t binding_size,
                         struct binding **out);
 
