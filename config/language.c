@@ -228,6 +228,20 @@ static const struct language_row pools_restart[] = {
 /* In the order of enum settings_isolation. */
 static const char *const isolations[] = { "thread", "process", NULL };
 
+/* The defaults of a sandbox are the strictest, but for `strict`, which refuses a kernel. */
+static const struct language_row pool_sandbox[] = {
+    VALUE(struct settings_sandbox, strict, "strict", bool, WEIR_BOOL, .fallback = "false",
+          .help = "a kernel that cannot enforce all of it is refused; without it, `weir check` "
+                  "warns"),
+    VALUE(struct settings_sandbox, read, "read", struct weir_list, WEIR_LIST,
+          .help = "files and folders that the process may read and run"),
+    VALUE(struct settings_sandbox, write, "write", struct weir_list, WEIR_LIST,
+          .help = "files and folders that it may read, change, make and remove"),
+    VALUE(struct settings_sandbox, network, "network", bool, WEIR_BOOL, .fallback = "false",
+          .help = "it may make sockets"),
+    END,
+};
+
 static const struct language_row pool_process[] = {
     VALUE(struct settings_process, timeout_ms, "timeout", uint64_t, WEIR_DURATION, .fallback = "0",
           .max = DAY_MS,
@@ -240,6 +254,9 @@ static const struct language_row pool_process[] = {
     VALUE(struct settings_process, files, "files", uint32_t, WEIR_U32, .fallback = "0",
           .max = 1u << 20,
           .help = "how many descriptors a process may have open; 0 = as many as the host"),
+    SECTION(0, struct settings_process, sandbox, "sandbox", pool_sandbox,
+            .help = "what a process may do after `open`; without the key, what the host may do. "
+                    "`{}` forbids all files that are not open, and the network"),
     END,
 };
 

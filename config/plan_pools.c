@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "config/isolation.h"
 #include "config/key_index.h"
 #include "config/plan_uses.h"
 
@@ -198,14 +199,22 @@ static void compare_leases(struct planning *planning, const struct plan_subject 
                  lease_text(planning, newer), nested || older->on == newer->on);
 }
 
-/* New workers take over: a process cannot become a thread. */
+/* New workers take over: a process cannot become a thread, and gets no right back. */
 static void compare_isolation(struct planning *planning, const struct plan_subject *subject,
                               const struct settings_pool *older, const struct settings_pool *newer)
 {
+    char before[256], after[256];
+
     if (older->isolation != newer->isolation)
         plan_add(planning, PLAN_POOL_OTHER, subject, "isolation",
                  language_choice(language_pool, "isolation", older->isolation),
                  language_choice(language_pool, "isolation", newer->isolation), false);
+    if (isolation_has_same_sandbox(&older->process.sandbox, &newer->process.sandbox))
+        return;
+    isolation_describe_sandbox(&older->process.sandbox, before, sizeof before);
+    isolation_describe_sandbox(&newer->process.sandbox, after, sizeof after);
+    plan_add(planning, PLAN_POOL_OTHER, subject, "process.sandbox", before, after,
+             newer->isolation != SETTINGS_PROCESS);
 }
 
 static void compare_pools(struct planning *planning, const struct plan_subject *subject,
@@ -219,6 +228,7 @@ static void compare_pools(struct planning *planning, const struct plan_subject *
     compared.core.scale = newer->core.scale;
     compared.core.lease = newer->core.lease;
     compared.isolation = newer->isolation;
+    compared.process.sandbox = newer->process.sandbox;
 
     if (older->nested != newer->nested) {
         plan_add(planning, PLAN_POOL_REPLACED, subject, NULL, pool_text(planning, older),

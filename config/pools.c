@@ -476,6 +476,7 @@ static int check_isolation(const struct pool_reading *at)
     char text[160];
     const char *why = isolation_refuses(pool_of(at), text, sizeof text);
 
+    isolation_note(at->waiting->at.node, pool_of(at));
     return why && pair ? refuse(at, &pair->value->mark, "isolation", why) : WEIR_OK;
 }
 

@@ -186,15 +186,19 @@ static void write_row(const struct page *page, const struct language_row *row, c
 static void write_rows(const struct page *page, const struct language_row *rows, uint32_t scope,
                        const char *prefix)
 {
+    char name[NAME_SIZE];
+
     for (; rows->option.name; rows++) {
         if (rows->scope != scope)
             continue;
+        (void)snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] ? "." : "",
+                       rows->option.name);
         if (rows->option.kind == LANGUAGE_SECTION)
-            write_rows(page, rows->rows, 0, rows->option.name);
+            write_rows(page, rows->rows, 0, name);
         else
             write_row(page, rows, prefix);
         if (rows->option.kind == LANGUAGE_RATE)
-            write_rows(page, rows->rows, 0, rows->option.name);
+            write_rows(page, rows->rows, 0, name);
     }
 }
 

@@ -101,11 +101,21 @@ enum settings_isolation {
     SETTINGS_PROCESS,
 };
 
+/* What a process may do after `open`. */
+struct settings_sandbox {
+    bool on; /* the key is there */
+    bool strict;
+    bool network;
+    struct weir_list read; /* paths */
+    struct weir_list write;
+};
+
 /* Of a pool whose workers are processes. */
 struct settings_process {
     uint64_t timeout_ms; /* of a callback; 0 = none */
     uint64_t memory;     /* bytes of one process; 0 = none */
     uint32_t files;      /* open descriptors of one process; 0 = as the host */
+    struct settings_sandbox sandbox;
 };
 
 struct settings_pool {

@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "host/command/command.h"
+#include "host/isolation/sandbox_check.h"
 #include "host/reload/configuration.h"
 
 /* The parsed arguments. */
@@ -44,6 +45,8 @@ static int check_file(struct request *request, const char *file)
 
     report_init(&report);
     status = configuration_read(&request->configuration, file, NULL, &report, &settings);
+    if (status == WEIR_OK)
+        status = sandbox_check(settings, &report);
     configuration_print(&report, request->invocation->err);
     if (request->is_strict && status == WEIR_OK && report_warning_count(&report) > 0)
         status = WEIR_EINVALID;

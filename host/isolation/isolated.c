@@ -206,6 +206,22 @@ static void on_end(struct weir_self *self, void *state, void *context, int descr
         fail(self, proxy, 0, WEIR_ETERMINATED);
 }
 
+static void pack_list(struct parcel *out, const struct weir_list *list)
+{
+    parcel_number(out, list->count);
+    for (size_t i = 0; i < list->count; i++)
+        parcel_text(out, list->items[i]);
+}
+
+static void pack_sandbox(struct parcel *out, const struct sandbox *sandbox)
+{
+    parcel_number(out, sandbox->on);
+    parcel_number(out, sandbox->strict);
+    parcel_number(out, sandbox->network);
+    pack_list(out, &sandbox->read);
+    pack_list(out, &sandbox->write);
+}
+
 static void pack_start(struct weir_self *self, struct proxy *proxy)
 {
     const struct isolated_options *options = &proxy->isolated->options;
@@ -218,6 +234,7 @@ static void pack_start(struct weir_self *self, struct proxy *proxy)
     parcel_text(out, weir_path(self));
     parcel_number(out, weir_index(self));
     parcel_number(out, weir_pool(self));
+    pack_sandbox(out, &options->sandbox);
     settings_image_pack(options->behaviour, options->settings, out);
 }
 

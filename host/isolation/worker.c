@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/isolation/worker.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -114,6 +116,62 @@ static int open_plugin(struct worker *worker, const char *file, const char *name
     return status;
 }
 
+/* Its texts stay until the process ends. */
+static void unpack_list(struct unparcel *from, struct weir_list *out)
+{
+    uint64_t count = unparcel_number(from);
+    const char **items = from->wrong ? NULL : calloc(count + 1, sizeof *items);
+
+    for (uint64_t i = 0; items && i < count; i++)
+        items[i] = strdup(unparcel_text(from));
+    from->wrong = from->wrong || !items;
+    *out = (struct weir_list){ items, items ? count : 0 };
+}
+
+static void unpack_sandbox(struct unparcel *from, struct sandbox *out)
+{
+    out->on = unparcel_number(from);
+    out->strict = unparcel_number(from);
+    out->network = unparcel_number(from);
+    unpack_list(from, &out->read);
+    unpack_list(from, &out->write);
+}
+
+/* Landlock bounds the thread that calls it, and those that it starts. */
+static bool has_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    uint32_t count = 0;
+
+    while (tasks && readdir(tasks))
+        count++;
+    if (tasks)
+        (void)closedir(tasks);
+    return count > 3; /* itself, `.` and `..` */
+}
+
+static int enter_sandbox(struct worker *worker)
+{
+    char why[256] =
+        "sandbox: the plugin has started threads in `open`, whose files are not bounded";
+    int error = 0;
+
+    if (!worker->sandbox.on)
+        return WEIR_OK;
+    if (has_threads() && worker->sandbox.strict)
+        error = EPERM;
+    else if (has_threads())
+        weir_log(&worker->self, WEIR_LOG_WARNING, why);
+    if (error == 0)
+        error = sandbox_enter(&worker->sandbox, why, sizeof why);
+    if (error == 0)
+        return WEIR_OK;
+    weir_reason(&worker->self, "%s", why);
+    weir_log(&worker->self, WEIR_LOG_ERROR, "no sandbox", weir_str("why", why),
+             weir_str("error", strerror(error)));
+    return WEIR_ENOTALLOWED;
+}
+
 /* Reads the frame of DIALOGUE_OPEN. */
 static int load(struct worker *worker, struct unparcel *from)
 {
@@ -124,6 +182,7 @@ static int load(struct worker *worker, struct unparcel *from)
     worker->path = strdup(unparcel_text(from));
     worker->index = (uint32_t)unparcel_number(from);
     worker->pool = unparcel_number(from);
+    unpack_sandbox(from, &worker->sandbox);
     if (from->wrong || !worker->path)
         return WEIR_ENOMEM;
     status = open_plugin(worker, file, name);
@@ -155,9 +214,9 @@ static int do_open(struct worker *worker, struct unparcel *from)
         return WEIR_ENOMEM;
     memset(state, 0, worker->behaviour->state_size + 1);
     worker->state = state;
-    return worker->behaviour->open
-               ? worker->behaviour->open(&worker->self, worker->settings, worker->state)
-               : 0;
+    if (worker->behaviour->open)
+        status = worker->behaviour->open(&worker->self, worker->settings, worker->state);
+    return status < 0 ? status : enter_sandbox(worker);
 }
 
 static int do_handle(struct worker *worker, struct unparcel *from)

@@ -8,6 +8,7 @@
 #include <weir/plugin.h>
 
 #include "host/isolation/channel.h"
+#include "host/isolation/sandbox.h"
 
 #define WORKER_LABEL_SIZE 190u /* as <weir/host.h> has it, with its NUL */
 
@@ -56,6 +57,7 @@ struct worker {
     struct worker_tag *tags;
     struct worker_pending *pending;
     uint64_t last_cookie;
+    struct sandbox sandbox;
     struct parcel out;
 };
 

@@ -76,6 +76,11 @@ static int make_isolated(struct shared_settings *shared, const struct settings *
             .timeout_ms = pool->process.timeout_ms,
             .memory = pool->process.memory,
             .files = pool->process.files,
+            .sandbox = { .on = pool->process.sandbox.on,
+                         .strict = pool->process.sandbox.strict,
+                         .network = pool->process.sandbox.network,
+                         .read = pool->process.sandbox.read,
+                         .write = pool->process.sandbox.write },
             .open_timeout_ms = pool->core.open_timeout_ms,
             .close_timeout_ms = pool->core.remove.timeout_ms });
         if (!shared->isolated[i])

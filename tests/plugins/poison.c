@@ -4,14 +4,23 @@
  * crashes, leaves, never returns. `tour` makes calls of every kind and prints what is not as it
  * should be.
  */
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <weir/plugin.h>
+
+#include "../../plugins/files/files.h"
 
 struct settings {
     const char *mark; /* printed in `open` */
@@ -292,6 +301,140 @@ static int raise_handle(struct weir_self *self, void *state, const struct weir_m
     return WEIR_DONE;
 }
 
+/* --- reach ------------------------------------------------------------------------------------ */
+
+static bool opens(const char *path, int flags)
+{
+    int descriptor = open(path, flags | O_CLOEXEC, 0600);
+
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    return descriptor >= 0;
+}
+
+static bool owns_a_pipe(void)
+{
+    int ends[2];
+    bool owns = pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, getppid()) == 0;
+
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return owns;
+}
+
+static bool leaves_its_group(void)
+{
+    int status = 1;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(setsid() < 0);
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool reaches(const char *what, const char *path)
+{
+    struct rlimit limit;
+
+    if (strcmp(what, "read") == 0)
+        return opens(path, O_RDONLY);
+    if (strcmp(what, "write") == 0)
+        return opens(path, O_WRONLY | O_CREAT);
+    if (strcmp(what, "remove") == 0)
+        return unlink(path) == 0;
+    if (strcmp(what, "chmod") == 0)
+        return chmod(path, 0600) == 0;
+    if (strcmp(what, "truncate") == 0)
+        return truncate(path, 0) == 0;
+    if (strcmp(what, "socket") == 0)
+        return socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+    if (strcmp(what, "host") == 0)
+        return kill(getppid(), 0) == 0;
+    if (strcmp(what, "owner") == 0)
+        return owns_a_pipe();
+    if (strcmp(what, "setsid") == 0)
+        return leaves_its_group();
+    if (strcmp(what, "limit") == 0)
+        return getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    return kill(getpid(), 0) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Prints the line when the process could do what it says. */
+static int reach_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    const struct files_line *line = files_line_get(message);
+    char what[160], *path;
+
+    (void)state;
+    if (!line || line->line_size >= sizeof what)
+        return WEIR_REJECT;
+    memcpy(what, files_line_text(line), line->line_size + 1u);
+    path = strchr(what, ' ');
+    if (!path)
+        return WEIR_REJECT;
+    *path++ = '\0';
+    if (reaches(what, path))
+        say(self, files_line_text(line));
+    return WEIR_DONE;
+}
+
+/* --- hostile ---------------------------------------------------------------------------------- */
+
+static atomic_bool has_begun;
+
+/* Writes numbers at random into the memory that the process shares with its host. */
+static void *scribble(void *context)
+{
+    _Atomic uint64_t *words = ((void **)context)[0];
+    uint64_t count = (uint64_t)(uintptr_t)((void **)context)[1] / sizeof *words;
+    uint64_t draw = (uint64_t)getpid();
+
+    while (!atomic_load(&has_begun)) /* until then the host waits for `open` */
+        (void)poll(NULL, 0, 1);
+    for (;;) {
+        for (int i = 0; i < 64; i++) {
+            draw = draw * 6364136223846793005u + 1442695040888963407u;
+            /* Half of them into the first words: positions, and who sleeps. */
+            atomic_store(&words[(draw >> 33) % (draw & 1u << 20 ? 64 : count)],
+                         draw >> (draw >> 58));
+        }
+        (void)poll(NULL, 0, 1);
+    }
+    return NULL;
+}
+
+static int hostile_open(struct weir_self *self, const void *settings, void *state)
+{
+    static void *area[2];
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    pthread_t thread;
+
+    (void)self;
+    (void)settings;
+    (void)state;
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, "memfd:weir")) {
+            char *end;
+            uintptr_t from = strtoull(line, &end, 16), to = strtoull(end + 1, NULL, 16);
+
+            area[0] = (void *)from;        /* NOLINT */
+            area[1] = (void *)(to - from); /* NOLINT */
+        }
+    if (maps)
+        (void)fclose(maps);
+    return area[0] && pthread_create(&thread, NULL, scribble, area) == 0 ? 0 : WEIR_EUNKNOWN;
+}
+
+static int hostile_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    atomic_store(&has_begun, true);
+    return WEIR_REJECT;
+}
+
 /* --- late ------------------------------------------------------------------------------------- */
 
 struct late {
@@ -347,6 +490,11 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "raise",
       .summary = "passes a message on to the manager of `eaters`",
       .handle = raise_handle },
+    { .name = "reach", .summary = "tries what its lines say", .handle = reach_handle },
+    { .name = "hostile",
+      .summary = "writes nonsense into the memory that it shares with its host",
+      .open = hostile_open,
+      .handle = hostile_handle },
     { .name = "late",
       .summary = "keeps a message, and speaks of it in `close`",
       .state_size = sizeof(struct late),

@@ -3,15 +3,18 @@
 """Goal:   a worker of a pool with `isolation: process` may crash in every way, or be killed: only
         the message in hand is dead, the others are handled once, in order; reloads from thread to
         process and back under load lose nothing; no process outlives the host, however it ends; and
-        what is not carried over is refused. Shows promise B96, promise B97 and promise B115.
+        what is not carried over is refused. Shows promise B95, promise B96,
+        promise B97, promise B115 and promise B116.
 Method: real hosts with a test plugin that does what the texts of its messages say.
 
     isolation.py WEIR PLUGINS TEST_PLUGINS
 """
+import ctypes
 import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -301,6 +304,116 @@ def host_killed():
         host.finish()
 
 
+def hostile():
+    """A process that writes nonsense all the time harms no one else, and ends no message as done.
+    promise B95"""
+    host = Host('sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, '
+                'to: bad}}}}\npools:\n  bad: {{use: poison.hostile, size: 2, isolation: process, '
+                'process: {{timeout: 500ms}}, restart: {{max: 1000, backoff: 1ms..1ms, '
+                'then: keep_trying}}}}\n', texts({}))
+    try:
+        host.start().process.wait(DEADLINE)
+        must(host.process.returncode == 65, f"the exit code {host.process.returncode}")
+        ledger = host.ledger("bad")
+        must((ledger["accepted"], ledger["done"], ledger["dead"], ledger["balance"]) ==
+             (LINES + ledger["moved"], 0, LINES, "exact"), f"{ledger}")
+        must("wrote nonsense" in {line["reason"] for line in
+                                  host.lines("process of a worker ended")}, "no nonsense was met")
+    finally:
+        host.finish()
+
+
+def allowed(rules, lines, fails=False):
+    """What `poison.reach` could do, by its own words."""
+    rest = 'sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, ' \
+           'to: reach}}}}\npools:\n  reach: {{use: poison.reach, size: 1, isolation: ' \
+           'process, process: {rules}}}\n'
+    host = Host(rest, rules="{}")
+    try:
+        host.write(rest, rules=rules.replace("FOLDER", str(host.folder)))
+        for name in ("in", "out"):
+            (host.folder / name).mkdir()
+            (host.folder / name / "file").write_text("text", encoding="utf-8")
+        (host.folder / "texts").write_text(
+            "".join(line.format(host.folder) + "\n" for line in lines), encoding="utf-8")
+        host.start().process.wait(DEADLINE)
+        must((host.process.returncode != 0) == fails, (host.folder / "log").read_text("utf-8"))
+        return [line.replace(str(host.folder), "") for line in host.said()]
+    finally:
+        host.finish()
+
+
+def sandbox():
+    """promise B116"""
+    lines = ["read {0}/in/file", "write {0}/in/file", "read {0}/out/file", "write {0}/out/file",
+             "write {0}/out/new", "remove {0}/out/new", "read {0}/texts", "read /etc/passwd",
+             "read /proc/self/maps", "chmod {0}/out/file", "truncate {0}/in/file", "socket -",
+             "host -", "owner -", "setsid -", "limit -", "self -"]
+    rules = '{sandbox: {strict: true, read: ["FOLDER/in"], write: ["FOLDER/out"]'
+    wanted = ["read /in/file", "read /out/file", "write /out/file", "write /out/new",
+              "remove /out/new", "self -"]
+    done = allowed(rules + "}}", lines)
+    must(done == wanted, f"in a sandbox: {done}")
+    done = allowed(rules + ", network: true}}", lines)
+    must(sorted(done) == sorted(wanted + ["socket -"]), f"in a sandbox with network: {done}")
+    done = allowed("{sandbox: {}}", lines)
+    must(done == ["self -"], f"in an empty sandbox: {done}")
+    done = allowed("{timeout: 1m}", lines)
+    must(len(done) == len(lines), f"without a sandbox: {done}")
+    must(allowed('{sandbox: {read: ["/nowhere"]}}', lines, fails=True) == [], "no such path")
+
+
+def sandbox_changes():
+    """promise B116: a reload of the sandbox makes new processes. Threads of `open` are refused."""
+    host = Host(FED, size=1, keys="isolation: process")
+    try:
+        host.start(stdin=subprocess.PIPE)
+        before = until(host.workers, "a process")
+        host.write(FED, size=1, keys="isolation: process, process: {sandbox: {}}")
+        answer = until(lambda: (done := host.ask("reload")).returncode == 0 and done, "a reload")
+        must("process.sandbox: off -> no network" in answer.stdout, f"{answer.stdout}")
+        until(lambda: host.workers() and not set(host.workers()) & set(before), "a new process")
+        host.process.stdin.close()
+        must(host.process.wait(DEADLINE) == 0, "the exit code")
+    finally:
+        host.finish()
+    host = Host("pools: {{p: {{use: poison.hostile, isolation: process, process: {rules}}}}}",
+                rules="{sandbox: {strict: true}}")
+    try:
+        host.start().process.wait(DEADLINE)
+        must(host.process.returncode != 0 and "has started threads" in
+             (host.folder / "log").read_text("utf-8"), "threads of `open`")
+    finally:
+        host.finish()
+
+
+def without_landlock():
+    """The kernel has no landlock for this process, and for those that it starts."""
+    numbers = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | 38),
+               (0x06, 0, 0, 0x7fff0000)]
+    code = b"".join(struct.pack("=HBBI", *number) for number in numbers)
+    keep = ctypes.create_string_buffer(code)
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(numbers), ctypes.addressof(keep)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    must(libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, "a filter")
+
+
+def sandbox_of_the_machine():
+    """promise B116: check says what the kernel cannot enforce; `strict` refuses it."""
+    for strict, code in ((False, 0), (True, 78)):
+        host = Host("pools: {{p: {{use: poison.answer, isolation: process, process: {rules}}}}}",
+                    rules="{sandbox: {strict: " + ("true" if strict else "false") + "}}")
+        try:
+            for prepare, said in ((None, False), (without_landlock, True)):
+                answer = subprocess.run([WEIR, "check", host.folder / "weir.yaml"], check=False,
+                                        capture_output=True, text=True, preexec_fn=prepare)
+                text = answer.stdout + answer.stderr
+                must(answer.returncode == (code if said else 0) and
+                     ("this kernel has no landlock" in text) == said, f"check: {text}")
+        finally:
+            host.finish()
+
+
 def tour():
     """Calls of every kind."""
     host = Host('sources: {{lines: {{use: files.lines, args: {{paths: ["{folder}/texts"]}}, '
@@ -369,9 +482,11 @@ def refusals():
 def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
-                        ("time-out", time_out), ("memory", memory),
-                        ("files", files), ("tour", tour), ("refusals", refusals),
-                        ("late", late), ("shortage", shortage),
+                        ("time-out", time_out), ("memory", memory), ("files", files),
+                        ("hostile", hostile), ("sandbox", sandbox),
+                        ("sandbox changes", sandbox_changes),
+                        ("sandbox of the machine", sandbox_of_the_machine), ("tour", tour),
+                        ("refusals", refusals), ("late", late), ("shortage", shortage),
                         ("idle kill", idle_kill), ("host killed", host_killed),
                         ("reloads", reloads)):
         try:
