@@ -66,7 +66,8 @@ class Plain:
 
     def start(self, how, what):
         return subprocess.Popen(["setpriv", "--pdeathsig=KILL", *self.words, how, self.port,
-                                 "bench", what, str(self.options.window)])
+                                 "bench", what, str(self.options.window)],
+                                stdout=subprocess.DEVNULL)
 
     def start_consumers(self):
         self.consumers = [self.start("consume", path) for path in self.files]

@@ -67,7 +67,7 @@ bench_queue() {
     need_servers
     need_without_service "${queue_packages[@]}" "${durable_packages[@]}"
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_queue weir_queue \
-        weir_plugin_gen weir_plugin_sink bench_queue_peer bench_queue_sql bench_amqp_plain ||
+        weir_plugin_stdin weir_plugin_sink bench_queue_peer bench_queue_sql bench_amqp_plain ||
         fail "building failed (see above)"
     local bin=build/bench/bin
     /usr/bin/python3 tests/bench/durable.py build/bench "$bin/bench_queue_peer" \

@@ -4,8 +4,8 @@
 1,000 in flight, and put, taken and removed, by Weir hosts with `queue` and by clients in C of
 beanstalkd, Redis, PostgreSQL, RabbitMQ and Gearman. All servers are started here, on one disk, and
 sync before they answer. A put alone is compared with syncs of a block that is written again. Rows
-are measured by turns. The start and the end of a Weir host, with one piece, are subtracted: the
-servers of the peers have started. Fails when a piece is missing, never by the clock.
+are measured by turns. Time begins when a Weir host has started, and reads its first line, or when a
+client is connected. Fails when a piece is missing, never by the clock.
 
     durable.py BUILD PEER SQL AMQP [--rounds N] [--seconds S] [--peers NAME,...] [--folder DIR]
 """
@@ -102,32 +102,38 @@ class Weir:
         os.makedirs(path)
         return path
 
-    def host(self, work, count, window, more_sources="", more_pools=""):
+    def start(self, work, window, more_sources="", more_pools=""):
+        """A host that has started, and reads lines."""
         queue = f'file: "{work}/jobs", queue: q'
-        return Host(self.options.build, work, "host", f"""
+        host = Host(self.options.build, work, "host", f"""
 sources:
-  numbers: {{use: gen.numbers, args: {{count: {count}}}, to: in}}
+  lines: {{use: stdin.lines, to: in}}
 {more_sources.format(queue=queue)}
 pools:
   in: {{use: queue.put, size: 1, mailbox: {max(window, 64)},
        args: {{{queue}, window: {window}, limit: 1000000000, min_free: 0}}}}
 {more_pools}
 """)
+        with open(host.log, "a", encoding="utf-8") as log:
+            host.process = subprocess.Popen(["setpriv", "--pdeathsig=KILL", host.weir, "run",
+                                             host.file], stdin=subprocess.PIPE, stdout=log,
+                                            stderr=log)
+        until(lambda: 'event="started"' in host.read_log(), "a start", host)
+        return host
+
+    @staticmethod
+    def give(host, count):
+        """Returns when it begins."""
+        lines = b"".join(b"%08d\n" % number for number in range(count))
+        began = time.monotonic()
+        host.process.stdin.write(lines)
+        host.process.stdin.close()
+        return began
 
     def put(self, name, count, window):
-        """Without the start and the end of a host."""
-        alone = self.put_in(f"{name}alone", 1, window)
-        return max(0.001, self.put_in(name, count, window) - alone)
-
-    def cycle(self, name, count, window):
-        alone = self.cycle_in(f"{name}alone", 1, window)
-        return max(0.001, self.cycle_in(name, count, window) - alone)
-
-    def put_in(self, name, count, window):
         work = self.work(name)
-        host = self.host(work, count, window)
-        began = time.monotonic()
-        host.start(waits=False)
+        host = self.start(work, window)
+        began = self.give(host, count)
         check(host.wait() == 0, host.end_of_log())
         took = time.monotonic() - began
         done = subprocess.run([host.weir, "queue", "-p", f"{self.options.build}/plugins",
@@ -137,12 +143,11 @@ pools:
         shutil.rmtree(work)
         return took
 
-    def cycle_in(self, name, count, window):
+    def cycle(self, name, count, window):
         work = self.work(name)
-        host = self.host(work, count, window, "  take: {{use: queue.take, args: {{{queue}, window: "
+        host = self.start(work, window, "  take: {{use: queue.take, args: {{{queue}, window: "
                          f"{window}}}}}, to: done}}}}", "  done: {use: sink.null, size: 1}")
-        began = time.monotonic()
-        host.start()
+        began = self.give(host, count)
         wait_for_all(lambda: host.number("take", "removed"), count, began)
         took = time.monotonic() - began
         check(host.stop() == 0, host.end_of_log())
@@ -246,8 +251,7 @@ class RabbitMQ:
         self.server.start()
 
     def client(self, verb, name, what, window):
-        return ["setpriv", "--pdeathsig=KILL", self.options.amqp, verb, str(self.server.port), name,
-                str(what), str(window)]
+        return [self.options.amqp, verb, str(self.server.port), name, str(what), str(window)]
 
     def channel(self):
         import pika  # of Debian's Python, and only where the server is
@@ -266,15 +270,9 @@ class RabbitMQ:
 
     def put(self, name, count, window):
         self.make(name)
-        began = time.monotonic()
-        self.publish(name, count, window)
-        took = time.monotonic() - began
+        took = run(self.client("publish", name, count, window))
         self.remove(name)
         return took
-
-    def publish(self, name, count, window):
-        done = subprocess.run(self.client("publish", name, count, window), check=False)
-        check(done.returncode == 0, f"RabbitMQ: {done}")
 
     def cycle(self, name, count, window):
         path = os.path.join(self.folder, name)
@@ -284,12 +282,13 @@ class RabbitMQ:
             with open(path, "rb") as stream:
                 return struct.unpack("Q", stream.read(8))[0]
 
-        with subprocess.Popen(self.client("consume", name, path, window)) as taker:
+        with subprocess.Popen(["setpriv", "--pdeathsig=KILL",
+                               *self.client("consume", name, path, window)]) as taker:
             until(lambda: os.path.exists(path) and os.path.getsize(path) == 8, "a consumer")
-            began = time.monotonic()
-            self.publish(name, count, window)
-            wait_for_all(removed, count, began)
-            took = time.monotonic() - began
+            putter = Client(self.client("publish", name, count, window))
+            putter.wait()
+            wait_for_all(removed, count, putter.began)
+            took = time.monotonic() - putter.began
             taker.kill()
         self.remove(name)
         return took
@@ -364,7 +363,7 @@ def measure_all(options, folder, weir, peers):
     rows = [Row(f"put {window}", lambda program, name, count, window=window:
                 program.put(name, count, window), seconds) for window in (10, 100, 1000)]
     rows.append(Row("put, take and remove", lambda program, name, count:
-                    program.cycle(name, count, CYCLE_WINDOW), seconds))
+                    program.cycle(name, count, CYCLE_WINDOW), 3 * seconds))  # its end is polled
     ratios, number = [], 0
     for _ in range(options.rounds):
         for row in rows:

@@ -5,7 +5,7 @@
 # The tests of ./dev test that kill a host at random moments, with more kills.
 kill_hosts() {
     local test
-    for test in tail dead_letter_file; do
+    for test in tail dead_letter_file queue_kills; do
         PYTHONPATH=tests/system/control PYTHONDONTWRITEBYTECODE=1 \
             python3 "tests/system/connectors/$test.py" "$PWD/build/$1/bin/weir" \
             "$PWD/build/$1/plugins" "$PWD" --kills 200 || fail "$test (see above)"

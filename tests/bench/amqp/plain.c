@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.c - the peer of ./dev bench amqp: a loop on librabbitmq, without Weir.
+ * plain.c - the peer of ./dev bench amqp and queue: a loop on librabbitmq, without Weir.
  *
  *     plain publish PORT QUEUE COUNT WINDOW    publishes numbers; at most WINDOW are not confirmed
  *     plain consume PORT QUEUE FILE WINDOW     acknowledges each piece, and writes to FILE how many
@@ -14,9 +14,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOTE_EVERY 50u
+
+/* When it begins, connected, and when all is confirmed: in seconds of CLOCK_MONOTONIC. */
+static void print_time(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)printf("%lld.%09ld\n", (long long)now.tv_sec, now.tv_nsec);
+    (void)fflush(stdout);
+}
 
 static void need(int ok, const char *what)
 {
@@ -68,6 +79,7 @@ static void publish(int port, const char *queue, uint64_t count, uint64_t window
     uint64_t confirmed = 0;
 
     (void)amqp_confirm_select(connection, 1);
+    print_time();
     for (uint64_t i = 0; i < count; i++) {
         amqp_bytes_t body = { sizeof i, &i };
         char id[32];
@@ -80,6 +92,7 @@ static void publish(int port, const char *queue, uint64_t count, uint64_t window
         wait_for_confirms(connection, i + 1, &confirmed, window - 1);
     }
     wait_for_confirms(connection, count, &confirmed, 0);
+    print_time();
     (void)amqp_connection_close(connection, AMQP_REPLY_SUCCESS);
     (void)amqp_destroy_connection(connection);
 }

@@ -230,6 +230,16 @@ void lost_writes_go_on(void)
     unlock(disk);
 }
 
+void lost_writes_step(void)
+{
+    struct disk *disk = locked();
+
+    disk->is_holding = false;
+    disk->is_to_hold = true;
+    (void)pthread_cond_broadcast(&disk->wake);
+    unlock(disk);
+}
+
 void lost_writes_wait_holding(void)
 {
     struct disk *disk = locked();

@@ -24,6 +24,8 @@ uint32_t lost_writes_failed(void);
 /* Makes the next sync wait until lost_writes_go_on, or for wait_limit_ms. */
 void lost_writes_hold(void);
 void lost_writes_go_on(void);
+/* Likewise, and the sync behind it waits. */
+void lost_writes_step(void);
 /* Until that sync waits. */
 void lost_writes_wait_holding(void);
 /* True while a sync waits. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal:   retries wait as long as they are to, also when the clock is set, and keep their place in
- *         the order; a sync that fails settles nothing, loses nothing and stores nothing twice;
- *         closing another descriptor of the file, and another program that reads it, take no lock
- *         away. Shows promises B85, B86 and B87.
+ *         the order; a power failure takes nothing that is done; a sync that fails settles nothing,
+ *         loses nothing and stores nothing twice; closing another descriptor of the file, and
+ *         another program that reads it, take no lock away. Shows promises B85, B86 and B87.
  * Method: both behaviours in the test kit, with the real thread and the real file. The program has
  *         a clock_gettime that the test steps, and a disk whose syncs fail when the test says so.
  */
@@ -264,6 +264,39 @@ static void test_dead_letter_of_a_piece_in_doubt_names_it(void)
     fixture_finish(&f);
 }
 
+/* The process is stopped at each sync, and the disk is read as a power failure leaves it then. */
+static void test_power_failure_at_any_sync_loses_nothing_that_was_done(void)
+{
+    static char text[LARGE + 1];
+    struct fixture f;
+    size_t done = 0, put = 0;
+    uint32_t looks = 0;
+    char sql[64];
+
+    memset(text, 'x', LARGE); /* so that the WAL is copied into the file meanwhile */
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    lost_writes_step();
+    while (done < PUTS) {
+        if (put == done) {
+            CU_ASSERT_EQUAL(fixture_put(&f, text), WEIR_KEEP);
+            put++;
+        }
+        fixture_begin_wait(&f);
+        while (!lost_writes_is_holding() && weir_kit_settled_count(f.put, WEIR_DONE) == done)
+            fixture_turn(&f);
+        done = weir_kit_settled_count(f.put, WEIR_DONE);
+        (void)snprintf(sql, sizeof sql, "SELECT count(*) >= %zu FROM piece", done);
+        if (done > 0)
+            CU_ASSERT_STRING_EQUAL(fixture_ask_disk(&f, sql), "1");
+        looks += lost_writes_is_holding();
+        lost_writes_step();
+    }
+    CU_ASSERT_TRUE(looks >= PUTS + 2);
+    lost_writes_go_on();
+    fixture_finish(&f);
+}
+
 /* --- a page that is damaged ------------------------------------------------------------------- */
 
 #define OPENS 4u
@@ -431,6 +464,8 @@ int main(int argc, char **argv)
           test_dead_letter_of_a_piece_in_doubt_names_it },
         { "damaged page is looked at less and less often",
           test_damaged_page_is_looked_at_less_and_less_often },
+        { "power failure at any sync loses nothing that was done",
+          test_power_failure_at_any_sync_loses_nothing_that_was_done },
         { "file that opens slowly holds up no other",
           test_file_that_opens_slowly_holds_up_no_other },
         { "locks stay when another descriptor is closed",
