@@ -87,22 +87,35 @@ static void write_default(FILE *out, const struct weir_option *option)
         fputs(option->fallback, out);
 }
 
-static void write_option(FILE *out, const struct weir_option *option, const char *pool)
+/* The option by which a source sets keys. */
+static bool is_key(const struct weir_option *option)
 {
+    return option->kind == WEIR_BOOL && strcmp(option->name, "key") == 0;
+}
+
+static void write_option(FILE *out, const struct weir_option *option, const char *pool,
+                         bool with_key)
+{
+    bool is_wanted = with_key && is_key(option);
     char kind[KIND_SIZE];
 
     describe_option(kind, sizeof kind, option);
     if (option->help)
         fprintf(out, "      # %s:\n", option->help);
-    fprintf(out, "      # %s\n      %s%s: ", kind, option->required ? "" : "#- ", option->name);
-    if (option->fallback && !option->secret)
+    fprintf(out, "      # %s\n      %s%s: ", kind, option->required || is_wanted ? "" : "#- ",
+            option->name);
+    if (is_wanted)
+        fputs("true", out);
+    else if (option->fallback && !option->secret)
         write_default(out, option);
     else
         write_example(out, option, pool);
     fputs(option->required ? " # change this\n" : "\n", out);
 }
 
-static void write_options(FILE *out, const struct weir_behaviour *behaviour, const char *pool)
+/* `with_key`: a source before a pool that routes by hash. */
+static void write_options(FILE *out, const struct weir_behaviour *behaviour, const char *pool,
+                          bool with_key)
 {
     const struct weir_option *option = behaviour->options;
     bool any_required = false;
@@ -110,11 +123,11 @@ static void write_options(FILE *out, const struct weir_behaviour *behaviour, con
     if (!option->name)
         return;
     for (; option->name; option++)
-        any_required = any_required || option->required;
+        any_required = any_required || option->required || (with_key && is_key(option));
     /* A map whose lines are all comments would be nothing. */
     fputs(any_required ? "    args:\n" : "    #- args:\n", out);
     for (option = behaviour->options; option->name; option++)
-        write_option(out, option, pool);
+        write_option(out, option, pool, with_key);
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -170,13 +183,14 @@ static void write_outputs(FILE *out, const struct sketch_part *parts, size_t cou
 
 static void write_source(FILE *out, const struct sketch_part *parts, size_t count)
 {
+    bool with_key = count > 1 && parts[1].behaviour->flags & WEIR_KEYED;
     char next[64];
 
     name_pool(next, sizeof next, parts, count > 1 ? 1 : 0);
     if (parts->behaviour->summary)
         fprintf(out, "  # %s\n", parts->behaviour->summary);
     fprintf(out, "  input:\n    use: %s\n    to: %s\n", parts->use, next);
-    write_options(out, parts->behaviour, next);
+    write_options(out, parts->behaviour, next, with_key);
 }
 
 static void write_pool(FILE *out, const struct sketch_part *parts, size_t count, size_t index)
@@ -193,7 +207,7 @@ static void write_pool(FILE *out, const struct sketch_part *parts, size_t count,
             is_alone ? 1 : 2);
     if (behaviour->flags & WEIR_KEYED)
         fputs("    route: hash  # this behaviour needs it: a state for each key\n", out);
-    write_options(out, behaviour, name);
+    write_options(out, behaviour, name, false);
     write_outputs(out, parts, count, index);
 }
 

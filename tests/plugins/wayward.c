@@ -115,6 +115,7 @@ static const struct weir_behaviour behaviours[] = {
     { .name = "retry", .handle = retry },
     { .name = "put_off", .handle = put_off },
     { .name = "fail", .handle = fail },
+    { .name = "keyed", .flags = WEIR_KEYED, .handle = reject },
     { 0 },
 };
 

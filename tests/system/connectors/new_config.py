@@ -15,10 +15,13 @@ import tempfile
 from control import PLUGINS, WEIR, check, run_tests
 
 
+TEST_PLUGINS = os.path.join(os.path.dirname(PLUGINS), "tests", "plugins")
 # What `weir check` says while an author has not chosen between options, or given an address.
 TO_CHOOSE = {
     "amqp.consume": "an address begins with amqp:// or amqps://",
     "amqp.publish": "an address begins with amqp:// or amqps://",
+    "queue.put": "stands here alone",
+    "queue.take": "stands here alone",
     "http.client": "does not begin with http://",
     "timer.cron": "give either `cron` or `every`",
 }
@@ -26,7 +29,7 @@ TO_CHOOSE = {
 
 def weir(*arguments, work):
     return subprocess.run([WEIR, *arguments], cwd=work, capture_output=True, text=True, check=False,
-                          env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
+                          env={**os.environ, "WEIR_PLUGIN_PATH": f"{PLUGINS}:{TEST_PLUGINS}"})
 
 
 def behaviours():
@@ -87,6 +90,16 @@ def test_chain_works():
                              capture_output=True, check=False,
                              env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
         check(sorted(ran.stdout.split()) == ["ONE", "TWO"], ran.stdout + ran.stderr)
+
+
+def test_pool_that_needs_keys_gets_them():
+    with tempfile.TemporaryDirectory() as work:
+        made = weir("new", "config", "a.yaml", "stdin.lines", "wayward.keyed", work=work)
+        checked = weir("check", "--strict", "a.yaml", work=work)
+        check(made.returncode == 0 and checked.returncode == 0, f"{made} {checked}")
+        with open(os.path.join(work, "a.yaml"), encoding="utf-8") as file:
+            content = file.read()
+        check("    route: hash " in content and "\n      key: true\n" in content, content)
 
 
 def test_two_pools_of_one_behaviour_have_names_of_their_own():
