@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # ./dev servers. The script dev sources this file.
 
-# The tests of ./dev test that kill a host at random moments, with more kills.
+# The tests of ./dev test that kill a host, or its workers, at random moments, with more kills.
 kill_hosts() {
     local test
     for test in tail dead_letter_file queue_kills; do
@@ -10,6 +10,9 @@ kill_hosts() {
             python3 "tests/system/connectors/$test.py" "$PWD/build/$1/bin/weir" \
             "$PWD/build/$1/plugins" "$PWD" --kills 200 || fail "$test (see above)"
     done
+    PYTHONDONTWRITEBYTECODE=1 python3 tests/system/isolation/storm.py "$PWD/build/$1/bin/weir" \
+        "$PWD/build/$1/plugins" "$PWD/build/$1/tests/plugins" --kills 3000 ||
+        fail "isolation storm (see above)"
 }
 
 # A clock that is set, under a real host.
