@@ -40,12 +40,10 @@ static void refresh_budget(struct executor *executor)
                                                 memory_order_relaxed);
 }
 
-/* Of the clock and its number, so that a test that owns the clock draws the same again. */
+/* Never 0. Of the clock and its number: a test that owns the clock draws the same again. */
 static uint64_t first_random(const struct executor *executor)
 {
-    uint64_t number = executor->reader.index;
-
-    return (executor->now_ns ^ number << 32) * 0x9e3779b97f4a7c15ull | 1; /* never 0 */
+    return (executor->now_ns ^ (uint64_t)executor->reader.index << 32) * 0x9e3779b97f4a7c15ull | 1;
 }
 
 int executor_init(struct executor *executor, struct dispatcher *dispatcher, void *runtime,
@@ -313,8 +311,10 @@ static struct schedulable *look_for_work(struct executor *executor)
 /* Searches repeatedly for a short time. The caller counts as searching. */
 static struct schedulable *search(struct executor *executor)
 {
-    /* With a budget of 1 callbacks may block: the next turn seldom comes within a search. */
-    int rounds = executor->budget == 1 ? 1 : SEARCH_ROUNDS;
+    /* With a budget of 1 callbacks may block: the next turn seldom comes within a search. A crowd
+     * needs the CPU of this thread, perhaps to make its next work. */
+    bool is_short = executor->budget == 1 || dispatcher_is_crowded(executor->dispatcher);
+    int rounds = is_short ? 1 : SEARCH_ROUNDS;
 
     for (int round = 0; round < rounds; round++) {
         struct schedulable *taken = look_for_work(executor);

@@ -173,6 +173,8 @@ struct dispatcher {
     alignas(64) _Atomic uint32_t beat; /* grows each millisecond while a thread is awake */
     _Atomic uint32_t stuck;            /* threads whose turn takes too long; see timekeeper.h */
     _Atomic uint32_t spares;           /* threads that take the place of stuck ones */
+    _Atomic bool crowded; /* at the last beat the threads of others in a turn were enough for all
+                           * CPUs; written when it changes */
 
     alignas(64) struct lock lock;
     bool started; /* lock */
@@ -189,6 +191,12 @@ static inline bool dispatcher_others_run(struct dispatcher *dispatcher, uint32_t
 {
     return idle_parked_count(&dispatcher->idle) + own <
            atomic_load_explicit(&dispatcher->running, memory_order_seq_cst);
+}
+
+/* Whether other dispatchers use the CPUs. Relaxed: a hint, as old as the last beat. */
+static inline bool dispatcher_is_crowded(const struct dispatcher *dispatcher)
+{
+    return atomic_load_explicit(&dispatcher->crowded, memory_order_relaxed);
 }
 
 /* True when it divides its threads among parties. Relaxed: see shares_set_on. */

@@ -6,6 +6,7 @@
 
 #include <weir/status.h>
 
+#include "base/cpus.h"
 #include "dispatch/barrier.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/doze.h"
@@ -31,6 +32,7 @@ struct watched_dispatcher {
     struct dispatcher *dispatcher; /* const */
     uint64_t turns;                /* of all its threads, at the last beat */
     uint32_t stuck;                /* as reported last */
+    uint32_t in_turn;              /* threads, at this beat */
     struct sight sights[IDLE_THREADS_MAX];
 };
 
@@ -38,6 +40,7 @@ struct timekeeper {
     struct executor executor;        /* the thread's: no dispatcher */
     struct clock pace;               /* const: beats use the real clock, deadlines the executor's */
     bool can_interrupt;              /* const: barrier_everywhere works */
+    uint32_t cpus;                   /* const */
     timekeeper_long_turn *long_turn; /* start; NULL: nothing to do */
     pthread_t thread;                /* start, stop */
     bool started;                    /* start, stop */
@@ -71,6 +74,7 @@ int timekeeper_create(void *runtime, struct reclaim *reclaim, struct clock clock
     }
     timekeeper->pace = clock_monotonic();
     timekeeper->can_interrupt = barrier_register();
+    timekeeper->cpus = cpus_effective("");
     atomic_init(&timekeeper->watched_count, 0);
     doze_init(&timekeeper->doze);
     atomic_init(&timekeeper->stopping, false);
@@ -151,6 +155,7 @@ static uint32_t count_beats(struct watched_dispatcher *watched, uint32_t index)
                                           memory_order_relaxed);
     bool in_turn = turns % 2 != 0;
 
+    watched->in_turn += in_turn;
     sight->beats = in_turn && turns == sight->turns ? sight->beats + 1 : 0;
     sight->turns = turns;
     return sight->beats;
@@ -243,6 +248,7 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     uint32_t stuck = 0;
 
     watched->turns = turns;
+    watched->in_turn = 0;
     if (!has_run && !dispatcher_others_run(dispatcher, 0)) {
         report_stuck(watched, 0);
         report_extras(watched, 0);
@@ -258,6 +264,23 @@ static bool look_at_dispatcher(struct timekeeper *timekeeper, struct watched_dis
     return true;
 }
 
+/* Threads that wait in their turn count, too: whether they use a CPU is not known here. */
+static void report_crowds(struct timekeeper *timekeeper)
+{
+    uint32_t count = watched_count(timekeeper);
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        all += timekeeper->watched[i]->in_turn;
+    for (uint32_t i = 0; i < count; i++) {
+        struct watched_dispatcher *watched = timekeeper->watched[i];
+        bool is_crowded = all - watched->in_turn >= timekeeper->cpus;
+
+        if (is_crowded != dispatcher_is_crowded(watched->dispatcher))
+            atomic_store_explicit(&watched->dispatcher->crowded, is_crowded, memory_order_relaxed);
+    }
+}
+
 /* True when a dispatcher runs. */
 static bool beat(struct timekeeper *timekeeper, uint64_t real_ns)
 {
@@ -265,6 +288,7 @@ static bool beat(struct timekeeper *timekeeper, uint64_t real_ns)
 
     for (uint32_t i = 0, count = watched_count(timekeeper); i < count; i++)
         active |= look_at_dispatcher(timekeeper, timekeeper->watched[i]);
+    report_crowds(timekeeper);
     timekeeper->next_beat_ns = real_ns + BEAT_NS;
     return active;
 }

@@ -12,7 +12,10 @@
  *  - a turn that has lasted for HOLD_BEATS no longer holds up the reclamation of memory, as long as
  *    its callback makes no call into the host (see executor.h, *Where a thread is*);
  *  - a turn that has lasted for `spare_after_ms` makes its thread *stuck*: a spare thread takes the
- *    place, until the turn ends. Callbacks that are flagged as blocking are never stuck.
+ *    place, until the turn ends. Callbacks that are flagged as blocking are never stuck;
+ *  - it finds dispatchers that are *crowded*: others have as many threads in a turn as there are
+ *    CPUs. A thread of a crowded one that finds no work sleeps at once, since to search for it, as
+ *    it does otherwise for some 30 us, would take the CPU from those threads.
  * When all threads sleep, the timekeeper sleeps until the next deadline, or until a thread wakes.
  *
  * Life: create, set_long_turn, watch .. , start, stop, destroy. The dispatchers stay until after

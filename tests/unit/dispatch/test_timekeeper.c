@@ -10,6 +10,8 @@
  * beats, and are counted; no outcome depends on how long that is.
  */
 #include "dispatch/timekeeper.h"
+
+#include "base/cpus.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
 
@@ -484,6 +486,37 @@ static void test_timer_waits_for_few_long_turns(void)
     finish(&s);
 }
 
+/* --- crowds ----------------------------------------------------------------------------------- */
+
+static bool is_crowded(void *context)
+{
+    return dispatcher_is_crowded(context);
+}
+
+static bool is_not_crowded(void *context)
+{
+    return !dispatcher_is_crowded(context);
+}
+
+/* promise D21: as long as others have as many threads in a turn as there are CPUs, and not with
+ * one less. */
+static void test_a_dispatcher_beside_busy_ones_is_crowded(void)
+{
+    const uint32_t cpus = cpus_effective("");
+    struct dispatcher *other;
+    struct stuck s;
+
+    begin(&s, cpus + 1, 0, cpus);
+    CU_ASSERT_EQUAL(runtime_add_dispatcher(s.rig.runtime, "other", 1, NULL, &other), 0);
+    for (uint32_t i = 0; i < cpus; i++)
+        CU_ASSERT_EQUAL(rig_send(&s.rig, s.hog->pid, (struct order){ .act = probe_wait }), 0);
+    CU_ASSERT_TRUE(rig_wait(&s.rig, is_crowded, other));
+    CU_ASSERT_FALSE(dispatcher_is_crowded(s.rig.dispatcher));
+    gate_admit(&s.probe->gate, 1);
+    CU_ASSERT_TRUE(rig_wait(&s.rig, is_not_crowded, other));
+    finish(&s);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -500,6 +533,7 @@ int main(void)
         { "many from outside", test_many_from_outside_wait_for_few_long_turns },
         { "neighbour", test_turns_past_a_beat_hold_up_no_neighbour },
         { "timer", test_timer_waits_for_few_long_turns },
+        { "crowd", test_a_dispatcher_beside_busy_ones_is_crowded },
         CU_TEST_INFO_NULL,
     };
 
