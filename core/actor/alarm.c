@@ -182,7 +182,7 @@ void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
         send_due(actor, &alarm);
         return;
     }
-    callback_begin(actor);
+    callback_begin_brief(actor);
     alarm.tick(&actor->self, actor->memory, alarm.context);
     callback_end(actor);
 }

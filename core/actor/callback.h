@@ -85,6 +85,16 @@ static inline void callback_begin(struct actor *actor)
     callback_begin_with(actor, actor->current ? actor->current->public.tag : NULL);
 }
 
+/* Around `flush`, and callbacks of timers and descriptors: those of a worker with WEIR_GATHERS do
+ * not wait, so what they wake runs next on this thread. */
+static inline void callback_begin_brief(struct actor *actor)
+{
+    if (actor->kind != ACTOR_SOURCE && (actor->spec->behaviour->flags & WEIR_GATHERS))
+        callback_begin_plain(actor, actor->current ? actor->current->public.tag : NULL);
+    else
+        callback_begin(actor);
+}
+
 static inline void callback_end(struct actor *actor)
 {
     struct executor *executor = actor->executor;

@@ -74,10 +74,10 @@ void handling_flush(struct actor *actor)
 {
     int verdict;
 
+    /* The reason stays: a callback before this one may have ended the worker with it. */
     actor->retry_after_ms = 0;
-    actor_ext_clear_detail(actor);
     actor_set_busy(actor, ACTOR_FLUSHES);
-    callback_begin(actor);
+    callback_begin_brief(actor);
     verdict = actor->spec->behaviour->flush(&actor->self, actor->memory);
     callback_end(actor);
     actor_set_busy(actor, ACTOR_FREE);

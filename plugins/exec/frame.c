@@ -8,10 +8,10 @@
 /* Bytes of a number of 64 bits. */
 #define DIGITS_MAX 20u
 #define DECIMAL 10u
-/* Bytes of "message " and "request ". */
-#define WORD_SIZE 8u
+/* Bytes of "messages ", the longest one. */
+#define WORD_MAX 9u
 /* Bytes of a line before its tag: four numbers, and blanks. */
-#define HEAD_MAX (WORD_SIZE + 4 * (DIGITS_MAX + 1))
+#define HEAD_MAX (WORD_MAX + 4 * (DIGITS_MAX + 1))
 /* Words behind SIZE. */
 #define WORDS_MAX 3u
 
@@ -44,6 +44,7 @@ static const struct row rows[] = {
     { .word = "label", .has_bytes = true },
     { .word = "inspect", .has_bytes = true },
     { .word = "to", .has_bytes = true },
+    { .word = "result", .has_bytes = true },
 };
 
 #define ROWS (sizeof rows / sizeof *rows)
@@ -197,8 +198,7 @@ bool frame_read(const char *line, size_t size, struct frame *out_frame)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Writes the digits of a number, and a blank. Returns the end. */
-static char *write_number(char *to, uint64_t number)
+char *frame_write_number(char *to, uint64_t number)
 {
     char digits[DIGITS_MAX], *at = digits + DIGITS_MAX;
 
@@ -211,23 +211,41 @@ static char *write_number(char *to, uint64_t number)
     return to;
 }
 
-size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
-                   size_t size)
+bool frame_can_write(const struct weir_message *message)
 {
     const char *tag = message->tag ? message->tag->name : "";
-    const char *word = message->kind == WEIR_REQUEST ? "request " : "message ";
+
+    return !strchr(tag, '\n') && HEAD_MAX + strlen(tag) + 1 <= FRAME_LINE_MAX;
+}
+
+static size_t write_line(char *to, size_t room, const char *word,
+                         const struct weir_message *message, uint64_t id, size_t size)
+{
+    const char *tag = message->tag ? message->tag->name : "";
     size_t tag_size = strlen(tag);
     char *at = to;
 
     if (memchr(tag, '\n', tag_size) || room < HEAD_MAX + tag_size + 1)
         return 0;
-    memcpy(at, word, WORD_SIZE);
-    at = write_number(at + WORD_SIZE, size);
+    at = frame_write_number(stpcpy(at, word), size);
     if (id)
-        at = write_number(at, id);
-    at = write_number(at, message->attempt);
-    at = write_number(at, message->key);
+        at = frame_write_number(at, id);
+    at = frame_write_number(at, message->attempt);
+    at = frame_write_number(at, message->key);
     memcpy(at, tag, tag_size);
     at[tag_size] = '\n';
     return (size_t)(at + tag_size + 1 - to);
+}
+
+size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
+                   size_t size)
+{
+    return write_line(to, room, message->kind == WEIR_REQUEST ? "request " : "message ", message,
+                      id, size);
+}
+
+size_t frame_write_many(char *to, size_t room, const struct weir_message *first, uint64_t id,
+                        size_t size)
+{
+    return write_line(to, room, "messages ", first, id, size);
 }

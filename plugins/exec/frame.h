@@ -5,6 +5,8 @@
  *     to the child:   message SIZE [ID] ATTEMPT KEY TAG   the payload follows
  *                     request SIZE [ID] ATTEMPT KEY TAG   likewise; a reply is expected
  *                     cancel 0 ID, tick 0, close 0        of revision 2, as the IDs
+ *                     messages SIZE ID ATTEMPT KEY TAG    of revision 3: a line of sizes, and the
+ *                                                         payloads; IDs count up
  *     of the child:   ready 0 [REVISION [BATCH]]          accepts messages; before the first one
  *                     out SIZE [KEY [ID]]                 for the output
  *                     reply SIZE [ID]                     for the requester
@@ -15,6 +17,7 @@
  *                     batch 0 COUNT                       done, for the next COUNT messages
  *                     keep 0 ID, settle SIZE ID VERDICT [MS]
  *                     log SIZE LEVEL, label SIZE, to SIZE, inspect SIZE
+ *                     result SIZE                         of revision 3: out, and done
  *
  * Words are separated by one blank, numbers are decimal and have 64 bits, the line ends with LF. A
  * tag is the last word, because it may have blanks.
@@ -30,7 +33,8 @@
 
 /* Bytes of the line of a frame, with its end: four numbers of 20 digits, a tag of 128 bytes. */
 #define FRAME_LINE_MAX 256u
-#define FRAME_REVISION_MAX 2u
+#define FRAME_REVISION_MAX 3u
+#define FRAME_FIRST_WITH_MANY 3u /* the first revision with `messages` */
 
 enum frame_kind {
     FRAME_READY,
@@ -49,6 +53,7 @@ enum frame_kind {
     FRAME_LABEL,
     FRAME_INSPECT,
     FRAME_TO,
+    FRAME_RESULT, /* of revision 3 */
 };
 
 /* What a frame may have beside its kind and its size. */
@@ -91,9 +96,16 @@ bool frame_read(const char *line, size_t size, struct frame *out_frame);
 bool frame_make(const struct frame_word *word, uint64_t size, const struct frame_word *fields,
                 struct frame *out_frame);
 
+/* False: the line of such a message cannot be written. */
+bool frame_can_write(const struct weir_message *message);
 /* Writes the line of a message with `size` bytes of payload, and its end. `id`: 0 = revision 1.
  * Returns its size; 0: the tag has a line end. Borrows. */
 size_t frame_write(char *to, size_t room, const struct weir_message *message, uint64_t id,
                    size_t size);
+/* Writes the line of many messages with the tag, key and attempt of the first, likewise. */
+size_t frame_write_many(char *to, size_t room, const struct weir_message *first, uint64_t id,
+                        size_t size);
+/* Writes a number, of at most 20 digits, and a blank. Returns the end. */
+char *frame_write_number(char *to, uint64_t number);
 
 #endif

@@ -45,8 +45,11 @@ void outbox_close(struct weir_self *self, struct outbox *outbox)
 {
     if (outbox->watched)
         (void)weir_unwatch(self, outbox->watch);
-    if (outbox->descriptor >= 0)
+    if (outbox->descriptor >= 0) {
+        /* The socket may have another descriptor, for the bell. */
+        (void)shutdown(outbox->descriptor, SHUT_WR);
         (void)close(outbox->descriptor);
+    }
     free(outbox->bytes);
     *outbox = (struct outbox){ .descriptor = -1, .written = outbox->written };
 }
@@ -118,6 +121,51 @@ int outbox_put(struct outbox *outbox, const struct weir_message *message, uint64
         memcpy(to + line_size, payload, size);
     outbox->end += line_size + size;
     return 0;
+}
+
+bool outbox_reserve(struct outbox *outbox, size_t size)
+{
+    if (!make_room(outbox, outbox->reserved + size))
+        return false;
+    outbox->reserved += size;
+    return true;
+}
+
+/* Writes the sizes of the payloads to `to`, and a line end. Returns the end. */
+static char *write_sizes(char *to, const struct given *rows, uint32_t count, size_t *out_total)
+{
+    *out_total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        to = frame_write_number(to, rows[i].bytes);
+        *out_total += rows[i].bytes;
+    }
+    to[-1] = '\n';
+    return to;
+}
+
+void outbox_put_head(struct outbox *outbox, const struct given *rows, uint32_t count)
+{
+    char *to = outbox->bytes + outbox->end, *sizes, *end;
+    size_t total, line;
+
+    if (count == 1) {
+        outbox->end += frame_write(to, FRAME_LINE_MAX, rows->message, rows->id, rows->bytes);
+        return;
+    }
+    /* The line says how many bytes follow, so the sizes are written first, behind its room. */
+    sizes = to + FRAME_LINE_MAX;
+    end = write_sizes(sizes, rows, count, &total);
+    line = frame_write_many(to, FRAME_LINE_MAX, rows->message, rows->id,
+                            (size_t)(end - sizes) + total);
+    memmove(to + line, sizes, (size_t)(end - sizes));
+    outbox->end += line + (size_t)(end - sizes);
+}
+
+void outbox_put_bytes(struct outbox *outbox, const char *bytes, size_t size)
+{
+    if (size > 0)
+        memcpy(outbox->bytes + outbox->end, bytes, size);
+    outbox->end += size;
 }
 
 int outbox_say(struct outbox *outbox, const char *word, uint64_t id)

@@ -10,6 +10,7 @@
 #define OUTBOX_H
 
 #include "frame.h"
+#include "window.h"
 
 #include <weir/plugin.h>
 
@@ -22,6 +23,7 @@ struct outbox {
     size_t begin;
     size_t end; /* of the bytes that are not written */
     size_t room;
+    size_t reserved;  /* of `room`: for frames that follow */
     uint64_t written; /* bytes ever */
 };
 
@@ -35,6 +37,13 @@ void outbox_close(struct weir_self *self, struct outbox *outbox);
  * cannot be written (frame_write); or WEIR_ENOMEM. */
 int outbox_put(struct outbox *outbox, const struct weir_message *message, uint64_t id,
                const char *payload, size_t size);
+/* Room for `size` bytes of frames that outbox_put_head and outbox_put_bytes add later, before any
+ * others, beside those for which there is room already. Who adds them sets `reserved` to 0. False:
+ * memory is out. */
+bool outbox_reserve(struct outbox *outbox, size_t size);
+/* Adds the line of a frame of `count` messages, and their sizes when they are many. */
+void outbox_put_head(struct outbox *outbox, const struct given *rows, uint32_t count);
+void outbox_put_bytes(struct outbox *outbox, const char *bytes, size_t size);
 /* Adds `cancel`, `tick` or `close`, with `id` unless it is 0. Returns 0 or WEIR_ENOMEM. */
 int outbox_say(struct outbox *outbox, const char *word, uint64_t id);
 

@@ -17,7 +17,9 @@
 #define BLOCKED_MS 10
 /* That a child needs while it starts, and while it runs. */
 #define STARTING_DESCRIPTORS 16u
-#define RUNNING_DESCRIPTORS 6u
+#define RUNNING_DESCRIPTORS 7u
+/* Bytes of a read that does not look at them. */
+#define BELL_SIZE 64u
 /* Standard streams, 3 and 4. */
 #define DESCRIPTORS 5u
 
@@ -28,6 +30,7 @@ void peer_init(struct peer *peer, uint32_t log_lines, size_t json_max)
     child_init(&peer->child);
     inbox_init(&peer->inbox);
     outbox_init(&peer->outbox);
+    stream_init(&peer->bell);
     stream_init(&peer->prints);
 }
 
@@ -178,6 +181,24 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
         (void)stream_watch(self, &peer->prints, calls->prints);
 }
 
+/* Another descriptor than that of the outbox, which may be watched, too. */
+void peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
+{
+    stream_close(self, &peer->bell);
+    peer->bell.descriptor = fcntl(peer->outbox.descriptor, F_DUPFD_CLOEXEC, 0);
+    if (peer->bell.descriptor >= 0)
+        (void)stream_watch(self, &peer->bell, rings);
+}
+
+void peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
+{
+    char bytes[BELL_SIZE];
+
+    stream_fired(&peer->bell);
+    if (stream_read(&peer->bell, bytes, sizeof bytes) != 0)
+        (void)stream_watch(self, &peer->bell, rings);
+}
+
 /* --- ending ----------------------------------------------------------------------------------- */
 
 bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocked,
@@ -198,6 +219,7 @@ bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocke
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)
 {
     outbox_close(self, &peer->outbox);
+    stream_close(self, &peer->bell);
     /* It may wait for a reader of its last frames. */
     inbox_close(self, &peer->inbox);
     if (peer->child.process > 0)
@@ -228,6 +250,7 @@ bool peer_finish(struct weir_self *self, struct peer *peer)
     ended = child_reap(&peer->child, END_WAIT_MS);
     inbox_close(self, &peer->inbox);
     outbox_close(self, &peer->outbox);
+    stream_close(self, &peer->bell);
     stream_close(self, &peer->prints);
     (void)weir_set_descriptors(self, 0);
     return ended;

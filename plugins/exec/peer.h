@@ -19,6 +19,7 @@ struct peer {
     uint64_t watch;
     struct inbox inbox;   /* descriptor 4 of the child */
     struct outbox outbox; /* descriptor 3 of the child */
+    struct stream bell;   /* descriptor 3 of the child again: bytes that it writes there */
     struct stream prints;
     struct words words;
     size_t json_max; /* as inbox_open */
@@ -49,6 +50,11 @@ bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer
 /* For `prints`: reads, and logs the lines. */
 void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls);
 
+/* From now on `rings` is called when the child writes to descriptor 3. Without a descriptor or
+ * memory it is not. */
+void peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
+/* For `rings`: takes what the child wrote there, and watches again unless it has closed it. */
+void peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
 /* Waits for frames, and takes the time off `left_ms`; with `is_blocked` for a moment, since they
  * may not be read yet. Logs what it prints meanwhile. False: the process has ended, or the time is
  * over. */

@@ -96,6 +96,13 @@ static int pipe_handle(struct weir_self *self, void *memory, const struct weir_m
     return status == 0 ? WEIR_KEEP : refuse(self, status);
 }
 
+/* Nothing is settled by it: the child does. */
+static int write_gathered(struct weir_self *self, void *memory)
+{
+    pipe_flush(self, memory);
+    return WEIR_KEEP;
+}
+
 static int pipe_taken(struct weir_self *self, void *memory)
 {
     struct pipe *state = memory;
@@ -277,7 +284,7 @@ const struct weir_behaviour exec_pipe = {
     .outputs = pipe_outputs,
     .settings_size = sizeof(struct pipe_settings),
     .state_size = sizeof(struct pipe),
-    .flags = WEIR_BLOCKING,
+    .flags = WEIR_BLOCKING | WEIR_GATHERS,
     .in_hand = WINDOW_MAX,
     .check = pipe_check,
     .open = pipe_open,
@@ -287,4 +294,5 @@ const struct weir_behaviour exec_pipe = {
     .taken = pipe_taken,
     .returned = pipe_returned,
     .leave = pipe_leave,
+    .flush = write_gathered,
 };

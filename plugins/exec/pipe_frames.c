@@ -6,6 +6,8 @@
 
 /* Frames of one child before others have their turn. */
 #define FRAMES_MAX 4096u
+/* While a child that rings has more than one message, its frames are read so often. */
+#define FRAMES_MS 1u
 /* Bytes of a reason that are dropped at a time. */
 #define REST_SIZE 512u
 /* A message that waits holds back the position of its source. A child that counts wrongly, to -1
@@ -17,6 +19,11 @@ void pipe_drop_frame(struct weir_self *self, struct pipe *state)
     weir_message_free(self, state->output);
     state->output = NULL;
     state->has_frame = state->blocked = false;
+}
+
+static bool is_output(const struct frame *frame)
+{
+    return frame->kind == FRAME_OUT || frame->kind == FRAME_REPLY || frame->kind == FRAME_RESULT;
 }
 
 /* The message to which the frame belongs; NULL: none. */
@@ -49,6 +56,16 @@ static const char *wrong_ready(const struct pipe *state)
                : NULL;
 }
 
+/* A verdict comes after the whole message. */
+static const char *wrong_verdict(struct pipe *state)
+{
+    const struct given *in_hand = window_in_hand(&state->window);
+
+    if (!in_hand)
+        return "a verdict for no message";
+    return is_written(state, in_hand) ? NULL : "a verdict before its message was written";
+}
+
 static const char *wrong_output(struct pipe *state)
 {
     const struct frame *frame = &state->frame;
@@ -59,17 +76,9 @@ static const char *wrong_output(struct pipe *state)
         return "a frame is larger than frame_max";
     if (frame->kind == FRAME_OUT)
         return of_none || target ? NULL : "an output of no message";
+    if (frame->kind == FRAME_RESULT)
+        return wrong_verdict(state);
     return target && target->message->kind == WEIR_REQUEST ? NULL : "a reply to no request";
-}
-
-/* A verdict comes after the whole message. */
-static const char *wrong_verdict(struct pipe *state)
-{
-    const struct given *in_hand = window_in_hand(&state->window);
-
-    if (!in_hand)
-        return "a verdict for no message";
-    return is_written(state, in_hand) ? NULL : "a verdict before its message was written";
 }
 
 /* A child that has settled no message would be replaced for ever. */
@@ -105,8 +114,11 @@ static const char *what_is_wrong(struct pipe *state)
         return "a frame before ready";
     if (state->revision < 2 && (frame->kind >= FRAME_FIRST_OF_2 || frame_has(frame, FRAME_ID)))
         return "a frame of revision 2";
+    if (state->revision < 3 && frame->kind == FRAME_RESULT)
+        return "a frame of revision 3";
     switch (frame->kind) {
     case FRAME_OUT:
+    case FRAME_RESULT:
     case FRAME_REPLY:
         return wrong_output(state);
     case FRAME_BATCH:
@@ -218,12 +230,27 @@ static void end_done(struct weir_self *self, struct pipe *state)
     pipe_end_message(self, state, WEIR_DONE);
 }
 
+static void on_bell(struct weir_self *self, void *memory, void *context, int descriptor,
+                    int readiness)
+{
+    struct pipe *state = memory;
+
+    (void)context;
+    (void)descriptor;
+    (void)readiness;
+    peer_take_bell(self, &state->peer, on_bell);
+    if (!state->blocked)
+        pipe_pump(self, state);
+}
+
 static void get_ready(struct weir_self *self, struct pipe *state)
 {
     state->phase = PIPE_READY;
     state->was_ready = true;
     pipe_set_deadline(self, state, 0);
     pipe_open_window(self, state);
+    if (state->revision > 2 && state->pace.batch == 0)
+        peer_hear_bell(self, &state->peer, on_bell);
     pipe_tick(self, state);
 }
 
@@ -262,6 +289,7 @@ static void obey(struct weir_self *self, struct pipe *state)
         get_ready(self, state);
         break;
     case FRAME_DONE:
+    case FRAME_RESULT:
         end_done(self, state);
         break;
     case FRAME_RETRY:
@@ -320,7 +348,7 @@ static bool read_more(struct pipe *state, char *to, size_t size)
 static struct weir_message *make_output(struct weir_self *self, struct pipe *state)
 {
     const struct given *target = target_of(state);
-    const char *label = state->frame.kind == FRAME_OUT ? state->label : "";
+    const char *label = state->frame.kind == FRAME_REPLY ? "" : state->label;
     struct weir_message *output = label[0] ? weir_message_new_labelled(self, state->tag,
                                                                        state->frame.size, label)
                                            : weir_message_new(self, state->tag, state->frame.size);
@@ -370,9 +398,7 @@ static bool read_reason(struct pipe *state)
 
 static bool read_bytes(struct weir_self *self, struct pipe *state)
 {
-    bool is_output = state->frame.kind == FRAME_OUT || state->frame.kind == FRAME_REPLY;
-
-    return is_output ? read_output(self, state) : read_reason(state);
+    return is_output(&state->frame) ? read_output(self, state) : read_reason(state);
 }
 
 /* False: `pump` ends for now. */
@@ -399,11 +425,9 @@ static bool end_frame(struct weir_self *self, struct pipe *state)
 /* Whether the frame is about the message in hand: the child has begun it. */
 static bool answers(struct pipe *state)
 {
-    bool is_output = state->frame.kind == FRAME_OUT || state->frame.kind == FRAME_REPLY;
-
-    if (state->frame.kind >= FRAME_FIRST_OF_2)
+    if (state->frame.kind >= FRAME_FIRST_OF_2 && state->frame.kind != FRAME_RESULT)
         return false;
-    return !is_output || target_of(state) == window_in_hand(&state->window);
+    return !is_output(&state->frame) || target_of(state) == window_in_hand(&state->window);
 }
 
 static bool begin_frame(struct weir_self *self, struct pipe *state)
@@ -434,12 +458,22 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
     return false;
 }
 
-static void wait_for_frames(struct weir_self *self, struct pipe *state)
+/* A child that rings writes more verdicts before it has nothing to do. If it does not write for
+ * FRAMES_MS, it has a long message. */
+static bool is_about_to_ring(const struct pipe *state, uint32_t frames)
+{
+    return frames > 0 && state->peer.bell.watched && state->phase == PIPE_BUSY &&
+           given_count(&state->window.ahead) > 1;
+}
+
+static void wait_for_frames(struct weir_self *self, struct pipe *state, uint32_t frames)
 {
     struct stream *stream = &state->peer.inbox.stream;
 
     if (state->peer.inbox.at_end) /* it has ended, or is about to */
         pipe_expect_end(self, state, NULL, true);
+    else if (!stream->watched && is_about_to_ring(state, frames))
+        pipe_go_on_later(self, state, FRAMES_MS);
     else if (!stream->watched && stream_watch(self, stream, pipe_on_frames) != 0)
         pipe_stop(self, state, "no memory for a watch");
 }
@@ -461,9 +495,9 @@ static void on_more(struct weir_self *self, void *memory, void *context)
         pipe_pump(self, state);
 }
 
-void pipe_go_on_later(struct weir_self *self, struct pipe *state)
+void pipe_go_on_later(struct weir_self *self, struct pipe *state, uint32_t after_ms)
 {
-    if (!state->more && weir_after(self, 0, on_more, NULL, &state->more) != 0)
+    if (!state->more && weir_after(self, after_ms, on_more, NULL, &state->more) != 0)
         pipe_stop(self, state, "no memory for a timer");
 }
 
@@ -488,11 +522,11 @@ void pipe_pump(struct weir_self *self, struct pipe *state)
     if (state->blocked)
         return;
     if (frames == FRAMES_MAX)
-        pipe_go_on_later(self, state);
+        pipe_go_on_later(self, state, 0);
     else if (state->has_ended)
         pipe_end(self, state);
     else if (pipe_listens(state))
-        wait_for_frames(self, state);
+        wait_for_frames(self, state, frames);
 }
 
 void pipe_on_frames(struct weir_self *self, void *memory, void *context, int descriptor,

@@ -136,6 +136,7 @@ int pipe_start(struct weir_self *self, struct pipe *state)
     state->revision = 0;
     state->label[0] = state->items[0] = '\0';
     state->to = state->unbound = 0;
+    state->gathered = state->unframed = 0;
     pipe_set_deadline(self, state, state->settings->start_timeout);
     pipe_arm(self, state);
     return 0;
@@ -356,7 +357,7 @@ bool pipe_fails_early(struct weir_self *self, struct pipe *state)
 
     if (!has_ended && (state->phase == PIPE_STARTING || state->was_ready)) {
         if (state->peer.inbox.begin < state->peer.inbox.end) /* more came with `ready` */
-            pipe_go_on_later(self, state);
+            pipe_go_on_later(self, state, 0);
         return false;
     }
     forget_child(self, state);
@@ -408,8 +409,11 @@ static void hear_out(struct weir_self *self, struct pipe *state)
 
 void pipe_send(struct weir_self *self, struct pipe *state)
 {
-    int error = outbox_write(self, &state->peer.outbox, on_room);
+    int error;
 
+    pipe_frame_all(state);
+    state->gathered = 0;
+    error = outbox_write(self, &state->peer.outbox, on_room);
     if (error == EPIPE || error == ECONNRESET)
         hear_out(self, state);
     else if (error != 0)

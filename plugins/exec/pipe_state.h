@@ -120,9 +120,11 @@ struct pipe {
     uint64_t deadline; /* of the phase; 0 = none */
     uint64_t timer;    /* 0 = none */
     uint64_t timer_due;
-    uint64_t flush; /* a timer; 0 = none */
-    uint64_t ticks; /* likewise */
-    uint64_t more;  /* likewise: frames were left unread, so that others have their turn */
+    uint32_t gathered; /* messages that were given since the last pipe_send */
+    uint32_t unframed; /* of these, the last ones: they have no frame yet */
+    uint64_t flush;    /* a timer; 0 = none */
+    uint64_t ticks;    /* likewise */
+    uint64_t more;     /* likewise: frames were left unread, so that others have their turn */
 
     uint64_t count_done;
     uint64_t count_refused; /* retried or rejected */
@@ -175,8 +177,13 @@ void pipe_say_close(struct weir_self *self, struct pipe *state);
 int pipe_take_nothing(struct weir_self *self, struct pipe *state);
 /* The child is ready: gives it as many messages as its first frame says. */
 void pipe_open_window(struct weir_self *self, struct pipe *state);
-/* Gives the child a message, which stays kept. Returns a status of outbox_put. */
+/* Gives the child a message, which stays kept, with the next pipe_flush. Returns a status of
+ * outbox_put. */
 int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_message *message);
+/* Makes the frames of the messages that have none. */
+void pipe_frame_all(struct pipe *state);
+/* Writes the messages that gathered, or waits for more of them. */
+void pipe_flush(struct weir_self *self, struct pipe *state);
 /* The child keeps a message that is ahead. */
 void pipe_keep(struct weir_self *self, struct pipe *state, uint64_t id);
 /* Ends the message in hand. */
@@ -201,7 +208,7 @@ bool pipe_cancel(struct weir_self *self, struct pipe *state);
 /* Reads frames until there are no more, or one of them has to wait. */
 void pipe_pump(struct weir_self *self, struct pipe *state);
 /* As pipe_pump, in a callback of its own. */
-void pipe_go_on_later(struct weir_self *self, struct pipe *state);
+void pipe_go_on_later(struct weir_self *self, struct pipe *state, uint32_t after_ms);
 /* Reads a frame. False: there is none now, or it has to wait (`blocked`). */
 bool pipe_read(struct weir_self *self, struct pipe *state);
 /* Forgets the frame that is not finished. */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdatomic.h>
-
 #include "../files/files.h"
 #include "pipe_state.h"
+#include <stdatomic.h>
 
-/* Messages ahead of a child that announces no batch. */
+/* Messages ahead of a child that announces no batch, and of one that settles them all within
+ * QUICK_MS. */
 #define SIZE_MAX_AHEAD 16u
+#define SIZE_MAX_QUICK 256u
+/* Larger payloads have a frame each: a child begins with a frame when it has all of it. */
+#define PACKED_MAX 4096u
+/* Bytes of a frame of many for each of them: its size, and a blank. */
+#define PACKED_SIZE 21u
 /* The next batch of a quick child waits in its pipe. */
 #define BATCHES_AHEAD 2u
 /* Payloads ahead, in bytes. */
@@ -19,8 +24,9 @@
 #define FLUSH_MS 1u
 /* A child that knows that its message is not wanted may finish it in this time. */
 #define CANCEL_MS 1000u
-/* Between two looks at the siblings. */
+/* Between two looks at the siblings; and while one is idle, since that ends soon. */
 #define LOOK_MS 100u
+#define LOOK_IDLE_MS 1u
 
 #define CAREFUL_SHIFT 32u
 
@@ -47,7 +53,7 @@ static void look_at_pool(struct weir_self *self, struct pipe *state)
     uint64_t now = weir_now_ms(self);
     uint32_t own = window_count(&state->window) == 0;
 
-    if (pace->looked && now < pace->looked + LOOK_MS)
+    if (pace->looked && now < pace->looked + (pace->has_idle_sibling ? LOOK_IDLE_MS : LOOK_MS))
         return;
     pace->looked = now;
     if (weir_pool_stats(self, weir_pool(self), &stats) != 0)
@@ -129,6 +135,18 @@ void pipe_be_careful(struct weir_self *self, const struct pipe *state)
         atomic_store(&settings->careful, count << CAREFUL_SHIFT | (weir_index(self) + 1));
 }
 
+/* After `ended` verdicts in `passed` ms. Beyond SIZE_MAX_AHEAD the window holds no more than the
+ * child does in about QUICK_MS. */
+static uint32_t next_size(const struct pipe_pace *pace, uint64_t passed)
+{
+    if (passed > (uint64_t)pace->ended * QUICK_MS)
+        return 1;
+    if (pace->size < SIZE_MAX_AHEAD ||
+        (pace->ended >= pace->size && passed <= QUICK_MS && pace->size < SIZE_MAX_QUICK))
+        return 2 * pace->size;
+    return pace->size > SIZE_MAX_AHEAD && passed > 2 * QUICK_MS ? pace->size / 2 : pace->size;
+}
+
 void pipe_keep_pace(struct weir_self *self, struct pipe *state)
 {
     struct pipe_pace *pace = &state->pace;
@@ -138,10 +156,7 @@ void pipe_keep_pace(struct weir_self *self, struct pipe *state)
         return;
     if (pace->ended > 0) {
         now = weir_now_ms(self);
-        if (now - pace->began > (uint64_t)pace->ended * QUICK_MS)
-            pace->size = 1;
-        else if (pace->size < SIZE_MAX_AHEAD)
-            pace->size *= 2;
+        pace->size = next_size(pace, now - pace->began);
         pace->ended = 0;
         pace->began = now;
     }
@@ -173,22 +188,101 @@ static void on_flush(struct weir_self *self, void *memory, void *context)
         pipe_send(self, state);
 }
 
-/* A child that has nothing gets its message, or its batch, at once; otherwise one call carries
- * many. */
-static void send_or_gather(struct weir_self *self, struct pipe *state)
+/* A child that has nothing gets its messages, or its batch, at once. */
+static bool is_due(const struct pipe *state)
 {
     uint32_t ahead = given_count(&state->window.ahead), batch = state->pace.batch;
-    bool is_due = (batch <= 1 ? ahead == 1 : ahead % batch == 0) ||
-                  window_count(&state->window) >= state->pace.demand ||
-                  outbox_waiting(&state->peer.outbox) >= FLUSH_BYTES;
 
-    if (is_due || (!state->flush && weir_after(self, FLUSH_MS, on_flush, NULL, &state->flush) != 0))
+    return (batch <= 1 ? ahead == state->gathered : state->gathered >= batch) ||
+           window_count(&state->window) >= state->pace.demand ||
+           outbox_waiting(&state->peer.outbox) + state->peer.outbox.reserved >= FLUSH_BYTES;
+}
+
+/* The message can share a frame with others of its tag, key and attempt. */
+static bool is_packed(const struct pipe *state, const struct weir_message *message, size_t size)
+{
+    return state->revision >= FRAME_FIRST_WITH_MANY && !state->peer.outbox.is_json &&
+           message->kind == WEIR_MESSAGE && size <= PACKED_MAX;
+}
+
+static bool is_alike(const struct weir_message *one, const struct weir_message *other)
+{
+    return one->tag == other->tag && one->key == other->key && one->attempt == other->attempt;
+}
+
+/* Messages from `row` on that a frame takes. */
+static uint32_t run_of(const struct given *row, const struct given *end)
+{
+    uint32_t count = 1;
+
+    while (row + count < end && is_alike(row->message, row[count].message))
+        count++;
+    return count;
+}
+
+/* A frame for `count` messages, for which there is room. */
+static void frame_run(struct pipe *state, struct given *rows, uint32_t count)
+{
+    struct outbox *outbox = &state->peer.outbox;
+    size_t size;
+
+    outbox_put_head(outbox, rows, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *payload = files_text(rows[i].message, state->line, &size);
+
+        outbox_put_bytes(outbox, payload, size);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        rows[i].mark = outbox_mark(outbox);
+}
+
+void pipe_frame_all(struct pipe *state)
+{
+    struct given_list *ahead = &state->window.ahead;
+
+    if (state->phase != PIPE_READY && state->phase != PIPE_BUSY)
+        state->unframed = 0; /* the window has given them back, or is about to */
+    while (state->unframed > 0) {
+        struct given *end = ahead->rows + ahead->end, *rows = end - state->unframed;
+        uint32_t count = run_of(rows, end);
+
+        frame_run(state, rows, count);
+        state->unframed -= count;
+    }
+    state->peer.outbox.reserved = 0;
+}
+
+void pipe_flush(struct weir_self *self, struct pipe *state)
+{
+    if (state->gathered == 0 || (state->phase != PIPE_READY && state->phase != PIPE_BUSY))
+        return;
+    if (is_due(state) ||
+        (!state->flush && weir_after(self, FLUSH_MS, on_flush, NULL, &state->flush) != 0))
         pipe_send(self, state);
+}
+
+/* Its frame follows with pipe_frame_all. */
+static int give_later(struct pipe *state, const struct weir_message *message, size_t size)
+{
+    if (!frame_can_write(message))
+        return WEIR_EINVALID;
+    if (!outbox_reserve(&state->peer.outbox, FRAME_LINE_MAX + PACKED_SIZE + size))
+        return WEIR_ENOMEM;
+    state->unframed++;
+    return 0;
+}
+
+static int give_now(struct pipe *state, const struct weir_message *message, uint64_t id,
+                    const char *payload, size_t size)
+{
+    pipe_frame_all(state);
+    return outbox_put(&state->peer.outbox, message, state->revision > 1 ? id : 0, payload, size);
 }
 
 int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_message *message)
 {
     struct outbox *outbox = &state->peer.outbox;
+    bool is_later;
     size_t size;
     const char *payload = files_text(message, state->line, &size);
     uint64_t id;
@@ -196,10 +290,12 @@ int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_mess
 
     if (!window_reserve(&state->window, &id))
         return WEIR_ENOMEM;
-    status = outbox_put(outbox, message, state->revision > 1 ? id : 0, payload, size);
+    is_later = is_packed(state, message, size);
+    status = is_later ? give_later(state, message, size)
+                      : give_now(state, message, id, payload, size);
     if (status != 0)
         return status;
-    window_add(&state->window, message, size, outbox_mark(outbox));
+    window_add(&state->window, message, size, is_later ? UINT64_MAX : outbox_mark(outbox));
     if (given_count(&state->window.ahead) == 1) {
         state->pace.began = weir_now_ms(self);
         begin_message(self, state);
@@ -208,7 +304,7 @@ int pipe_give(struct weir_self *self, struct pipe *state, const struct weir_mess
     if (given_count(&state->window.ahead) == 1 || state->window.bytes >= bytes_max(state) ||
         (state->pace.size > 1 && state->pace.batch == 0))
         update_demand(self, state);
-    send_or_gather(self, state);
+    state->gathered++;
     return 0;
 }
 
@@ -308,6 +404,7 @@ bool pipe_cancel(struct weir_self *self, struct pipe *state)
 {
     const struct given *in_hand = window_in_hand(&state->window);
 
+    pipe_frame_all(state);
     notify_all(self, state, &state->window.ahead);
     notify_all(self, state, &state->window.kept);
     if (state->revision < 2)

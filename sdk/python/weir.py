@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     Result = Union[Data, "Reject", "Retry", None]
     Handler = Callable[["Message"], Result]
     _Head = tuple[str, int, int, bool]  # tag, key, attempt and whether it is a request
-    # What answers a message: frames with the one of `done` at their end, or frames and a verdict.
-    _Answer = Union[bytes, tuple[bytes, "_Verdict"]]
+    _Answer = Union[bytes, tuple[bytes, "_Verdict"]]  # frames with a verdict, or beside one
 else:
     Data = Result = Handler = object  # for annotations of users that are evaluated
 
@@ -44,9 +43,7 @@ DELAY_MAX_MS = 2**32 - 1
 BATCH_MAX = 1024  # the host allows as many kept messages and those of a window together
 # The key `outputs` of the pool says where they lead.
 OUTPUTS = ("out", "errors", *(f"out{number}" for number in range(2, 9)))
-_BLOCK = 1 << 16  # the capacity of a pipe
-_LARGE = 1 << 20  # bytes of a large payload that one read asks for
-_HEADS_MAX = 256  # heads that are kept; a pool has a few
+_BLOCK, _LARGE = 1 << 16, 1 << 20  # bytes of one read, and of one of a large payload
 # After a message that took longer, what came meanwhile is read first: it may cancel the next one.
 _LONG_S = 0.001
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -85,7 +82,7 @@ class Message:
     """data: bytes. tag: str. key: int, 0 = none. attempt: int, 1 = the first. is_request: bool.
     is_cancelled: bool, nobody wants the result any more; it can change while a message is kept."""
 
-    def __init__(self, session: _Session, number: bytes, head: _Head, data: bytes) -> None:
+    def __init__(self, session: _Session, number: int, head: _Head, data: bytes) -> None:
         self.data, self._session, self._number = data, session, number
         self.tag, self.key, self.attempt, self.is_request = head
         self.is_cancelled, self._state = False, _IN_HAND
@@ -100,7 +97,7 @@ class Message:
         it is no request."""
         if not self.is_request:
             raise TypeError("only a request has a reply")
-        self._write(_frame(b"reply", _bytes(data), self._number))
+        self._write(_frame(b"reply", _bytes(data), b"%d" % self._number))
 
     def keep(self) -> None:
         """The message has no verdict when the function returns: `settle` gives it later, from
@@ -200,10 +197,11 @@ def run(handle: Union[Worker, Handler], reader: int = 3, writer: int = 4) -> Non
     ready.register(reader, select.POLLIN)
     _session = _Session(handle if isinstance(handle, Worker) else Worker(handle),
                         lambda size: os.read(reader, size), lambda data: os.write(writer, data),
-                        lambda wait_s: bool(ready.poll(wait_s * 1000)))
+                        lambda wait_s: bool(ready.poll(wait_s * 1000)),
+                        lambda: os.write(reader, b"\n"))
     try:
         _session.run()
-    except _Gone:
+    except (_Gone, ConnectionError):  # the host has closed its end, perhaps behind a bell
         pass
     finally:
         with _session.lock:  # another thread may get the number of this one, when it has ended
@@ -220,8 +218,7 @@ def emit(data: Data, key: int = 0, output: str = "out") -> None:
     session = _running()
     message = session.current if _thread.get_ident() == session.thread else None
     with session.lock:
-        number = message._number if message else b"0"
-        session.write(session.output(number, data, key, output))
+        session.write(session.output(message._number if message else 0, data, key, output))
 
 
 def label(text: str) -> None:
@@ -315,20 +312,21 @@ def _joined(frames: list[bytes]) -> bytes:
 
 class _Session:
     """The frames between a host and a worker. `read`, `write`: as of os, on an open descriptor.
-    `wait`: whether anything can be read within so many seconds."""
+    `wait`: whether anything can be read within so many seconds. `ring`: the host reads now."""
 
     def __init__(self, served: Worker, read: Callable[[int], bytes],
-                 write: Callable[[bytes], int], wait: Callable[[float], bool]) -> None:
+                 write: Callable[[bytes], int], wait: Callable[[float], bool],
+                 ring: Callable[[], object]) -> None:
         self._worker, self._handle = served, served.handle
-        self._read, self._write, self._wait = read, write, wait
-        self.is_open = True
+        self._read, self._write, self._wait, self._ring = read, write, wait, ring
+        self.is_open, self._ticks = True, 0
         self._rest, self._missing = b"", 1  # a frame that is not complete; bytes until it is
         self._looked = 0.0  # when input was last looked for
         self._waiting: list[Message] = []  # not begun
-        self._kept: dict[bytes, Message] = {}
-        self._early: dict[bytes, _Verdict] = {}  # of messages whose function has not returned
-        self._heads: dict[bytes, dict[bytes, _Head]] = {b"message": {}, b"request": {}}
-        self._ticks = 0
+        self._rings = False  # the host has given several, and waits until they are done
+        self._kept: dict[int, Message] = {}
+        self._early: dict[int, _Verdict] = {}  # of messages whose function has not returned
+        self._words, self._head = (b"", b""), ("", 0, 0, False)  # of the last message
         self._is_closing = self._is_ending = False  # `close` has come; nothing comes any more
         # Guards what is written, and the state of each message.
         self.lock = _thread.allocate_lock()
@@ -338,7 +336,7 @@ class _Session:
 
     def run(self) -> None:
         batch = self._worker.batch
-        self.write(b"ready 0 2 %d\n" % batch if batch else b"ready 0 2\n")
+        self.write(b"ready 0 3 %d\n" % batch if batch else b"ready 0 3\n")
         while self.fill():
             if not self.work():
                 return
@@ -346,6 +344,8 @@ class _Session:
     def fill(self) -> bool:
         """Reads until there is another frame. False: there is none any more."""
         blocks, missing = [self._rest], self._missing
+        if self._rings and not self._waiting and self._worker.batch is None and not self._wait(0):
+            self._ring()
         while missing > 0:
             block = self._read(min(max(missing, _BLOCK), _LARGE))
             if not block:
@@ -354,54 +354,48 @@ class _Session:
             blocks.append(block)
             missing -= len(block)
         self._parse(b"".join(blocks))
-        self._looked = time.monotonic()
+        self._looked, self._rings = time.monotonic(), len(self._waiting) > 1
         return True
 
     def _parse(self, data: bytes) -> None:
         at, size, self._missing = 0, len(data), 1
+        cancelled: set[int] = set()
         while (end := data.find(b"\n", at)) >= 0:
             words = data[at:end].split(b" ", 3)
             end += 1
             if len(words) == 4:
                 kind, length, number, rest = words
-                after = end + int(length)
-                if after > size:
-                    self._missing = after - size
+                self._missing = max(1, end + int(length) - size)
+                if end + int(length) > size:
                     break
-                head = self._heads[kind].get(rest) or self._new_head(kind, rest)
-                self._waiting.append(Message(self, number, head, data[end:after]))
-                end = after
+                if self._words != (kind, rest):
+                    attempt, key, tag = rest.split(b" ", 2)
+                    self._words, self._head = (kind, rest), (
+                        tag.decode(errors="replace"), int(key), int(attempt), kind == b"request")
+                sizes = [length]
+                if kind == b"messages":  # a line of their sizes, and their bytes
+                    at, end = end, data.index(b"\n", end) + 1
+                    sizes = data[at:end].split()
+                for which, one in enumerate(sizes, int(number)):
+                    at, end = end, end + int(one)
+                    self._waiting.append(Message(self, which, self._head, data[at:end]))
             elif words[0] == b"cancel":
-                for known in (*self._waiting, *self._kept.values()):
-                    known.is_cancelled |= known._number == words[2]
+                cancelled.add(int(words[2]))
             elif words[0] == b"tick":
                 self._ticks += 1
             else:
                 self._is_closing = True
             at = end
         self._rest = data[at:]
-
-    def _new_head(self, kind: bytes, words: bytes) -> _Head:
-        heads = self._heads[kind]
-        if len(heads) >= _HEADS_MAX:
-            heads.clear()
-        attempt, key, tag = words.split(b" ", 2)
-        return heads.setdefault(words, (tag.decode(errors="replace"), int(key), int(attempt),
-                                        kind == b"request"))
+        for known in (*self._waiting, *self._kept.values()) if cancelled else ():
+            known.is_cancelled |= known._number in cancelled
 
     def work(self) -> bool:
         """Handles what was read. False: this process must end."""
-        one, waiting = self._one if self._worker.batch is None else self._many, self._waiting
-        while self._ticks or waiting:
-            if self._ticks:
-                if not self._tick():
-                    return False
-            elif not one():
+        go_on = self._ones if self._worker.batch is None else self._many
+        while self._ticks or self._waiting:
+            if not (self._tick() if self._ticks else go_on()):
                 return False
-            elif waiting and time.monotonic() - self._looked > _LONG_S:
-                self._looked = time.monotonic()
-                if self._comes(0):
-                    self.fill()
         if self._is_closing:
             self._call(self._worker.close)
         return not self._is_closing and not self._is_ending
@@ -434,23 +428,29 @@ class _Session:
             sys.__excepthook__(type(error), error, error.__traceback__)
         return True
 
-    def _one(self) -> bool:
-        message = self._waiting.pop(0)
-        answer: _Answer = _DONE_FRAME
-        if not message.is_cancelled:
-            self.current = message
+    def _ones(self) -> bool:
+        """Handles one message after the other, until a tick has come."""
+        waiting, handle, now = self._waiting, self._handle, time.monotonic
+        answer: _Answer
+        while waiting and not self._ticks:
+            message = self.current = waiting.pop(0)
             try:
-                answer = self._answer_in_hand(message, self._handle(message))
+                result = None if message.is_cancelled else handle(message)
+                answer = self._answer_in_hand(message, result)
             except Exception as error:
                 answer = b"", self._verdict(error)
             self.current = None
-        # What is written here waits for nothing: when the next message kills this process, the
-        # host must know that this one has ended.
-        with self.lock:
-            if message._state != _IN_HAND or not isinstance(answer, bytes):
-                return self._write_answers([message], [answer])
-            message._state = _ENDED
-            self.write(answer)
+            # When the next message kills this process, the host must know that this one has ended.
+            with self.lock:
+                if message._state == _IN_HAND and isinstance(answer, bytes):
+                    message._state = _ENDED
+                    self.write(answer)
+                elif not self._write_answers([message], [answer]):
+                    return False
+            if now() - self._looked > _LONG_S:
+                self._looked = now()
+                if self._comes(0):
+                    self.fill()
         return True
 
     def _many(self) -> bool:
@@ -471,9 +471,8 @@ class _Session:
             except Exception as error:
                 answers = [(b"", self._verdict(error))] * len(wanted)
             self.current = None
-        if len(wanted) < len(messages):
-            rest = iter(answers)
-            answers = [_DONE_FRAME if message.is_cancelled else next(rest) for message in messages]
+        rest = iter(answers)
+        answers = [_DONE_FRAME if message.is_cancelled else next(rest) for message in messages]
         with self.lock:
             return self._write_answers(messages, answers)
 
@@ -486,7 +485,8 @@ class _Session:
                     message._state = _ENDED
                     frames.append(answer)
                     continue
-                answer = answer[:-len(_DONE_FRAME)], _DONE
+                sent = answer.replace(b"result", b"out", 1) if answer != _DONE_FRAME else b""
+                answer = sent, _DONE
             sent, verdict = answer
             if verdict[0] in (b"stop", b"fail"):
                 self.write(b"".join(frames) + self._last(messages[len(frames):], verdict))
@@ -517,7 +517,7 @@ class _Session:
     def _answer_in_hand(self, message: Message, result: Result) -> _Answer:
         if isinstance(result, bytes) and self.label is None and not message.is_request:
             # An output without a number belongs to the message in hand.
-            return b"out %d\n%bdone 0\n" % (len(result), result)
+            return b"result %d\n%b" % (len(result), result)
         if result is None:
             return _DONE_FRAME
         try:
@@ -532,10 +532,10 @@ class _Session:
         if isinstance(result, (Reject, Retry)):
             return b"", self._verdict(result)
         if message.is_request:
-            return _frame(b"reply", _bytes(result), message._number), _DONE
+            return _frame(b"reply", _bytes(result), b"%d" % message._number), _DONE
         return self.output(message._number, result, 0, "out"), _DONE
 
-    def output(self, number: bytes, data: Data, key: int, name: str) -> bytes:
+    def output(self, number: int, data: Data, key: int, name: str) -> bytes:
         """The frame of an output, behind those of its name and its label."""
         key = range(key).stop  # an int, or TypeError
         if not 0 <= key < 2**64:
@@ -543,7 +543,7 @@ class _Session:
         if name not in OUTPUTS:
             raise ValueError(f"an output is one of {', '.join(OUTPUTS)}, not {name!r}")
         data = data if isinstance(data, bytes) else _bytes(data)
-        frame = b"out %d %d %b\n%b" % (len(data), key, number, data)
+        frame = b"out %d %d %d\n%b" % (len(data), key, number, data)
         if name != "out":
             frame = _frame(b"to", name.encode()) + frame
         if self.label is not None:
@@ -568,7 +568,7 @@ class _Session:
         if state == _TO_KEEP and verdict is _DONE:
             message._state = _KEPT
             self._kept[message._number] = message
-            return b"keep 0 %b\n" % message._number
+            return b"keep 0 %d\n" % message._number
         message._state = _ENDED
         if state == _ENDED:
             verdict = self._early.pop(message._number)
@@ -586,7 +586,7 @@ class _Session:
             return
         del self._kept[number]
         word, reason, *words = verdict
-        self.write(sent + _frame(b"settle", reason, number, word, *words))
+        self.write(sent + _frame(b"settle", reason, b"%d" % number, word, *words))
 
     def write(self, data: bytes) -> None:
         """The caller has the lock, or is the only thread."""

@@ -63,7 +63,8 @@ class Host:
         self._label: Optional[str] = None
         self._to = "out"
         self._input = b""
-        self._session = weir._Session(self._worker, self._read, self._write, lambda _: False)
+        self._session = weir._Session(self._worker, self._read, self._write, lambda _: False,
+                                      lambda: None)
 
     @property
     def outputs(self) -> list[bytes]:
@@ -157,6 +158,10 @@ class Host:
         self._label, self._to = None, "out"
         if of:
             of.outputs.append(data)
+
+    def _take_result(self, data: bytes) -> None:
+        self._take_out(data)
+        self._take_batch(b"", "1")
 
     def _take_to(self, data: bytes) -> None:
         self._to = data.decode()

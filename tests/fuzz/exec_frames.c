@@ -67,7 +67,7 @@ static void drain(struct reading *reading)
         reading->outcome.last = inbox_line(reading->inbox, &frame);
         if (reading->outcome.last != INBOX_FRAME)
             return;
-        trial_must(frame.kind <= FRAME_INSPECT, "a frame of no kind");
+        trial_must(frame.kind <= FRAME_RESULT, "a frame of no kind");
         mix(&reading->outcome, &frame.kind, sizeof frame.kind);
         mix(&reading->outcome, &frame.size, sizeof frame.size);
         mix(&reading->outcome, frame.fields, sizeof frame.fields);

@@ -126,7 +126,9 @@ enum weir_behaviour_flags {
     WEIR_GATHERS = 1u << 7,   /* a source whose messages go out together when `produce` returns,
                                * where the output's `when_full` is `wait`: they cost less. It
                                * returns WEIR_MORE before it waits for something that may never
-                               * come. Older hosts ignore this flag */
+                               * come. With WEIR_BLOCKING, a worker with `flush` whose `flush`,
+                               * timers and descriptors never wait, so what they wake runs next on
+                               * the same thread. Older hosts ignore this flag */
     WEIR_KEYED = 1u << 8,     /* a worker that keeps a state for each key: `weir check` refuses a
                                * pool of such workers with another route than `hash`, and a pool
                                * above it that may send messages of one key to several members.

@@ -220,7 +220,7 @@ def test_bad_child_is_named_and_does_no_harm():
 
 
 BAD_READY = [
-    ("ready 0 3", "a revision that this host does not know"),
+    ("ready 0 4", "a revision that this host does not know"),
     ("ready 0 0", "a revision that this host does not know"),
     ("ready 0 2 0", "a batch that is not possible"),
     ("ready 0 2 100000", "a batch that is not possible"),

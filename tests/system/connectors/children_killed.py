@@ -20,7 +20,7 @@ import time
 
 from control import Host, check, report_failures
 
-BATCH, WINDOW, SIZE, REDELIVER = 16, 16, 3, 1
+BATCH, WINDOW, SIZE, REDELIVER = 16, 256, 3, 1
 
 # The arguments: the words of its first frame, the seed, and the journal of each worker.
 CHILD = r"""

@@ -6,6 +6,8 @@
  *
  * Method: a worker waits at a gate while messages come; it and its `flush` leave notes.
  */
+#include "actor/actor.h"
+#include "dispatch/layout.h"
 #include "pool/renewal.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -217,9 +219,54 @@ static void test_worker_is_flushed_before_it_restarts(void)
     finish(&f, 2, 0);
 }
 
+/* Notes whether what the callback wakes is given to other threads at once. */
+static void note_blocking(struct weir_self *self, void *state, void *context)
+{
+    (void)state;
+    (void)context;
+    probe_note(noted_by, actor_of_self(self)->executor->blocking);
+}
+
+static int note_blocking_in_flush(struct weir_self *self, void *state)
+{
+    note_blocking(self, state, NULL);
+    return WEIR_DONE;
+}
+
+static int gather_with_a_timer(struct weir_self *self, struct probe *probe,
+                               const struct weir_message *message)
+{
+    CU_ASSERT_EQUAL(weir_after(self, 0, note_blocking, NULL, NULL), 0);
+    return gather(self, probe, message);
+}
+
+/* promise A31 */
+static void test_what_never_waits_keeps_what_it_wakes(void)
+{
+    static const struct {
+        uint32_t flags;
+        bool blocking;
+    } rows[] = { { WEIR_BLOCKING, true }, { WEIR_BLOCKING | WEIR_GATHERS, false } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uint64_t expected[] = { 1, rows[i].blocking, rows[i].blocking };
+        struct fixture f;
+
+        begin(&f, LIMIT, rows[i].flags, WEIR_DONE);
+        noted_by->behaviour.flush = note_blocking_in_flush;
+        CU_ASSERT_EQUAL(
+            rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather_with_a_timer, .id = 1 }),
+            0);
+        CU_ASSERT_TRUE(rig_noted(&f.rig, noted_by, rows[i].blocking, 2));
+        expect(expected, 3);
+        finish(&f, 1, 0);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "never waits", test_what_never_waits_keeps_what_it_wakes },
         { "gathered", test_messages_that_wait_are_gathered },
         { "alone", test_message_that_comes_alone_is_flushed_at_once },
         { "in hand", test_worker_that_keeps_in_hand_is_flushed },

@@ -45,9 +45,20 @@ void finish(struct weir_kit *kit)
     CU_ASSERT_TRUE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
-void begin(struct weir_kit *kit, const char *text)
+void gather(struct weir_kit *kit, const char *text)
 {
     CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", text, strlen(text)), WEIR_KEEP);
+}
+
+void flush(struct weir_kit *kit)
+{
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+}
+
+void begin(struct weir_kit *kit, const char *text)
+{
+    gather(kit, text);
+    flush(kit);
 }
 
 void give(struct weir_kit *kit, const char *text)

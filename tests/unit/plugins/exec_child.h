@@ -33,6 +33,9 @@ struct weir_kit *worker(const char *args);
 /* Destroys the worker, which must leave nothing and no process. */
 void finish(struct weir_kit *kit);
 
+/* Gives a text that the child gets with the next flush. */
+void gather(struct weir_kit *kit, const char *text);
+void flush(struct weir_kit *kit);
 void begin(struct weir_kit *kit, const char *text);
 /* Gives a text, and waits until it is settled. */
 void give(struct weir_kit *kit, const char *text);

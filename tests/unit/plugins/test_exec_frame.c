@@ -87,6 +87,7 @@ static void test_frames_of_revision_2_are_read(void)
             .fields[FRAME_LEVEL] = WEIR_LOG_WARNING } },
         { "label 4", { .kind = FRAME_LABEL, .size = 4 } },
         { "to 6", { .kind = FRAME_TO, .size = 6 } },
+        { "result 6", { .kind = FRAME_RESULT, .size = 6 } },
         { "inspect 9", { .kind = FRAME_INSPECT, .size = 9 } },
     };
 
@@ -147,6 +148,7 @@ static void test_other_lines_are_no_frames(void)
         "label 5 1",
         "inspect 5 1",
         "to 5 1",
+        "result 5 1",
     };
     struct frame frame = { .size = 77 };
 

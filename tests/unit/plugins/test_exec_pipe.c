@@ -116,6 +116,7 @@ static void test_outputs_have_keys_and_the_tag_of_the_option(void)
     };
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_deliver(kit, &like), WEIR_KEEP);
+    flush(kit);
     run_until(kit, nothing_is_kept);
     CU_ASSERT_EQUAL(weir_kit_emitted(kit, 0, 0)->key, 77);
     CU_ASSERT_EQUAL(weir_kit_emitted(kit, 0, 1)->key, 8);
@@ -129,6 +130,7 @@ static void test_request_gets_the_reply(void)
     struct weir_kit *kit = worker(CHILD("say reply \"$kind\"; say done"));
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_request(kit, "text/1", "x", 1), WEIR_KEEP);
+    flush(kit);
     run_until(kit, nothing_is_kept);
     CU_ASSERT_PTR_NOT_NULL_FATAL(weir_kit_replied(kit, 0));
     CU_ASSERT_EQUAL(memcmp(weir_kit_replied(kit, 0)->data, "request", 7), 0);
@@ -145,6 +147,7 @@ static void test_line_of_a_file_is_the_payload(void)
 
     CU_ASSERT_EQUAL_FATAL(
         weir_kit_handle(kit, FILES_LINE_TAG, &message, sizeof message.line + 1 + 4 + 2), WEIR_KEEP);
+    flush(kit);
     run_until(kit, nothing_is_kept);
     expect_output(kit, 0, "line");
     finish(kit);
@@ -173,6 +176,7 @@ static void test_large_payload_comes_back_whole(void)
         bytes[i] = (char)(i * 7 + i / 251);
     for (size_t count = 1; count <= 3; count++) {
         CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
+        flush(kit);
         run_until(kit, nothing_is_kept);
         CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), count);
         CU_ASSERT_EQUAL_FATAL(weir_kit_emitted(kit, 0, count - 1)->size, size);
@@ -268,6 +272,7 @@ static void test_verdict_before_the_end_of_the_message_is_a_failure(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
+    flush(kit);
     run_until(kit, has_ended);
     CU_ASSERT_EQUAL(weir_kit_own_end(kit), WEIR_END_CRASH);
     free(bytes);

@@ -59,6 +59,7 @@ static void test_bytes_come_back_whole(void)
     for (size_t count = 1; count <= 2; count++) {
         size -= 1; /* another padding */
         CU_ASSERT_EQUAL_FATAL(weir_kit_handle(kit, "text/1", bytes, size), WEIR_KEEP);
+        flush(kit);
         run_until(kit, nothing_is_kept);
         CU_ASSERT_EQUAL_FATAL(weir_kit_emitted(kit, 0, count - 1)->size, size);
         CU_ASSERT_EQUAL(memcmp(weir_kit_emitted(kit, 0, count - 1)->data, bytes, size), 0);
@@ -79,6 +80,7 @@ static void test_keys_are_whole(void)
                                  .attempt = 1 };
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_deliver(kit, &like), WEIR_KEEP);
+    flush(kit);
     run_until(kit, nothing_is_kept);
     expect_output(kit, 0, "18446744073709551615");
     CU_ASSERT_EQUAL(weir_kit_emitted(kit, 0, 0)->key, UINT64_MAX);
@@ -107,6 +109,7 @@ static void test_request_gets_the_reply(void)
     struct weir_kit *kit = worker(JSON_CHILD("say('reply', data=m['frame']); say('done')"));
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_request(kit, "text/1", "x", 1), WEIR_KEEP);
+    flush(kit);
     run_until(kit, nothing_is_kept);
     CU_ASSERT_PTR_NOT_NULL_FATAL(weir_kit_replied(kit, 0));
     CU_ASSERT_EQUAL(weir_kit_replied(kit, 0)->size, strlen("request"));

@@ -13,6 +13,7 @@
 #include "exec_child.h"
 
 #define QUICK 16u
+#define MOST 256u
 
 extern const struct weir_plugin weir_plugin_v1;
 
@@ -79,6 +80,39 @@ static void test_window_grows_while_verdicts_are_quick(void)
     give_slow(kit);
     CU_ASSERT_EQUAL(weir_kit_demand(kit), 1);
     grow(kit);
+    finish(kit);
+}
+
+/* All but the last of COUNT messages say `more`; the verdicts come with the last one. */
+static void give_together(struct weir_kit *kit, uint32_t count, uint64_t after_ms)
+{
+    while (--count > 0)
+        gather(kit, "more\n");
+    begin(kit, "x\n");
+    weir_kit_advance(kit, after_ms);
+    run_until(kit, nothing_is_kept);
+}
+
+/* promise B66 */
+static void test_window_holds_what_a_quick_child_does_in_a_millisecond(void)
+{
+    struct weir_kit *kit = child(CHILD_2("ready 0 2", "n=$((n + 1)); [ $data = more ] ||"
+                                                      " { echo \"batch 0 $n\" >&4; n=0; }"),
+                                 1);
+
+    grow(kit);
+    for (uint32_t size = QUICK; size < MOST; size *= 2) {
+        give_together(kit, size, 1);
+        CU_ASSERT_EQUAL(weir_kit_demand(kit), 2 * size);
+    }
+    give_together(kit, MOST, 0);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), MOST);
+    give_together(kit, MOST, 3);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), MOST / 2);
+    give_together(kit, QUICK, 1); /* it may have more than it gets */
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), MOST / 2);
+    give_slow(kit);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 1);
     finish(kit);
 }
 
@@ -274,6 +308,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "grows", test_window_grows_while_verdicts_are_quick },
+        { "millisecond", test_window_holds_what_a_quick_child_does_in_a_millisecond },
         { "one", test_window_is_one },
         { "idle before a verdict", test_window_shrinks_when_a_sibling_is_idle_before_a_verdict },
         { "batch", test_batch_is_the_window_but_for_a_lease },

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A host of exec.pipe on two pipes: it writes messages to weir.py and reads its frames."""
+"""A host of exec.pipe on a socket and a pipe: writes messages to weir.py and reads its frames."""
 import contextlib
 import os
+import socket
 import threading
 
 import weir
@@ -12,6 +13,12 @@ TICK = b"tick 0\n"
 
 def message(data, number=1, kind="message", attempt=1, key=0, tag="text/1"):
     return f"{kind} {len(data)} {number} {attempt} {key} {tag}\n".encode() + data
+
+
+def many(first, *payloads, key=0):
+    """One frame for messages whose IDs count up."""
+    body = b" ".join(b"%d" % len(data) for data in payloads) + b"\n" + b"".join(payloads)
+    return message(body, first, "messages", key=key)
 
 
 def request(data, number=1):
@@ -26,9 +33,10 @@ class FakeHost:
     """A worker that runs on a thread; `write` and `read_frame` are the host's side."""
 
     def __init__(self, handle):
-        reader, to_worker = os.pipe()
+        ours, theirs = socket.socketpair()
+        reader, to_worker = theirs.detach(), ours.detach()
         from_worker, writer = os.pipe()
-        self.to_worker = os.fdopen(to_worker, "wb", buffering=0)
+        self.to_worker = os.fdopen(to_worker, "r+b", buffering=0)
         self.from_worker = os.fdopen(from_worker, "rb")
         self.ended = None
         self.thread = threading.Thread(target=self._run, args=(handle, reader, writer))
@@ -61,7 +69,7 @@ class FakeHost:
         return (*words, self.from_worker.read(int(words[1])))
 
 
-def play(handle, *messages, ready=b"ready 0 2\n"):
+def play(handle, *messages, ready=b"ready 0 3\n"):
     """What the worker writes when it gets these bytes, after `ready`."""
     with FakeHost(handle) as host:
         def feed():

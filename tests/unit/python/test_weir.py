@@ -13,7 +13,7 @@ import threading
 import unittest
 
 import weir
-from fake_host import CLOSE, FakeHost, message, play, request
+from fake_host import CLOSE, FakeHost, many, message, play, request
 
 
 def raising(error):
@@ -26,10 +26,10 @@ class Worker(unittest.TestCase):
     def test_result_goes_to_the_output_or_is_the_reply(self):
         def upper(got):
             return got.data.upper()
-        self.assertEqual(play(upper, message(b"ab\n\0c")), b"out 5\nAB\n\0Cdone 0\n")
+        self.assertEqual(play(upper, message(b"ab\n\0c")), b"result 5\nAB\n\0C")
         self.assertEqual(play(upper, request(b"ab")), b"reply 2 1\nABdone 0\n")
         self.assertEqual(play(lambda _: None, message(b"ab")), b"done 0\n")
-        self.assertEqual(play(lambda _: b"", message(b"ab")), b"out 0\ndone 0\n")
+        self.assertEqual(play(lambda _: b"", message(b"ab")), b"result 0\n")
 
     def test_result_that_is_no_bytes_is_named(self):
         for result, name in (({}, b"dict"), (5, b"int")):
@@ -140,8 +140,7 @@ class Worker(unittest.TestCase):
                       data[:65536 - 2 * head]):
             self.assertEqual(
                 play(lambda got: got.data, message(first), message(data, 2)),
-                b"out %d\n" % len(first) + first + b"done 0\n" +
-                b"out %d\n" % len(data) + data + b"done 0\n")
+                b"result %d\n" % len(first) + first + b"result %d\n" % len(data) + data)
 
     def test_verdict_does_not_wait_for_the_next_message(self):
         """Both come in one read. When the second one kills the process, the host knows that."""
@@ -152,7 +151,7 @@ class Worker(unittest.TestCase):
                 raise weir.Reject("the first verdict waits")
 
         with FakeHost(handle) as host:
-            self.assertEqual(host.read_frame(), ("ready", "0", "2", b""))
+            self.assertEqual(host.read_frame(), ("ready", "0", "3", b""))
             host.write(message(b"one", 1), message(b"two", 2))
             self.assertEqual(host.read_frame(), ("done", "0", b""))
             may_go_on.set()
@@ -173,9 +172,46 @@ class Worker(unittest.TestCase):
             may_go_on.set()
             self.assertEqual(host.read_frame(), ("done", "0", b""))
 
+    def test_one_frame_has_many_messages(self):
+        seen = []
+
+        def handle(got):
+            seen.append((got.data, got.tag, got.key, got.attempt, got.is_request))
+            got.emit(b"")
+
+        payloads = [b"", b"one\n", b"12", 300 * b"x"]
+        got = play(handle, message(b"first", 6), many(7, *payloads, key=5), many(11, b"last"))
+        self.assertEqual(seen, [(b"first", "text/1", 0, 1, False),
+                                *((data, "text/1", 5, 1, False) for data in payloads),
+                                (b"last", "text/1", 0, 1, False)])
+        self.assertEqual(got, b"".join(b"out 0 0 %d\ndone 0\n" % number
+                                       for number in range(6, 12)))
+
+    def test_frame_of_many_may_come_in_pieces(self):
+        frame = many(1, b"one", b"two", b"three")
+        for cut in range(1, len(frame)):
+            with FakeHost(lambda got: got.data) as host:
+                host.read_frame()
+                host.write(frame[:cut])
+                host.write(frame[cut:])
+                self.assertEqual([host.read_frame()[-1] for _ in range(3)],
+                                 [b"one", b"two", b"three"], cut)
+
+    def test_bell_rings_when_several_messages_are_done(self):
+        """The host does not wait for each verdict of several messages. promise B125"""
+        with FakeHost(lambda got: got.data) as host:
+            host.read_frame()
+            host.write(message(b"alone"))
+            host.read_frame()
+            host.write(many(2, b"a", b"b", b"c"))
+            self.assertEqual(host.to_worker.read(1), b"\n")
+            # It rings after the last verdict.
+            self.assertEqual(os.read(host.from_worker.fileno(), 100),
+                             b"result 1\naresult 1\nbresult 1\nc")
+
     def test_many_messages_in_one_read(self):
         got = play(lambda got: got.data, *(message(b"%d" % n, n) for n in range(10, 60)), CLOSE)
-        self.assertEqual(got, b"".join(b"out 2\n%ddone 0\n" % n for n in range(10, 60)))
+        self.assertEqual(got, b"".join(b"result 2\n%d" % n for n in range(10, 60)))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import threading
 import unittest
 
 import weir
-from fake_host import CLOSE, TICK, FakeHost, cancel, message, play, request
+from fake_host import CLOSE, TICK, FakeHost, cancel, many, message, play, request
 
 
 def three(kind=message):
@@ -24,7 +24,7 @@ def batch(function, wait="1h"):
 
 
 def play_batch(function, *frames, wait="1h"):
-    return play(batch(function, wait), *frames, CLOSE, ready=b"ready 0 2 3\n")
+    return play(batch(function, wait), *frames, CLOSE, ready=b"ready 0 3 3\n")
 
 
 def raising(error):
@@ -44,7 +44,7 @@ class Batch(unittest.TestCase):
         def upper(messages):
             return [got.data.upper() for got in messages]
         self.assertEqual(play_batch(upper, *three()),
-                         b"out 1\nAdone 0\nout 1\nBdone 0\nout 1\nCdone 0\n")
+                         b"result 1\nAresult 1\nBresult 1\nC")
         self.assertEqual(play_batch(upper, *three(request)),
                          b"reply 1 1\nAdone 0\nreply 1 2\nBdone 0\nreply 1 3\nCdone 0\n")
         self.assertEqual(play_batch(lambda _: None, *three()), b"batch 0 3\n")
@@ -106,7 +106,7 @@ class Batch(unittest.TestCase):
             host.read_frame()
             for number in (1, 2, 3):
                 host.write(message(b"", number))
-            self.assertEqual([host.read_frame()[-1] for _ in range(6)], 3 * [b"3", b""])
+            self.assertEqual([host.read_frame()[-1] for _ in range(3)], 3 * [b"3"])
         with FakeHost(batch(lambda messages: None, wait="5ms")) as host:
             host.read_frame()
             host.write(message(b""))
@@ -134,7 +134,7 @@ class Batch(unittest.TestCase):
         def upper(messages):
             return [got.data.upper() for got in messages]
         self.assertEqual(play_batch(upper, *three(), cancel(2)),
-                         b"out 1\nAdone 0\ndone 0\nout 1\nCdone 0\n")
+                         b"result 1\nAdone 0\nresult 1\nC")
         self.assertEqual(play_batch(raising(weir.Reject("x")), *three(), cancel(1)),
                          b"done 0\nreject 1\nxreject 1\nx")
         self.assertEqual(play_batch(upper, *three(), cancel(1), cancel(2), cancel(3)),
@@ -264,6 +264,11 @@ class Life(unittest.TestCase):
         self.assertEqual(play(self.worker, *three(), cancel(2), cancel(9)), 3 * b"done 0\n")
         self.assertEqual(self.calls, ["a", "c"])
 
+    def test_cancel_is_seen_by_a_message_that_came_in_one_frame_with_others(self):
+        self.assertEqual(play(self.worker, many(7, b"a", b"b", b"c"), cancel(8), cancel(9)),
+                         3 * b"done 0\n")
+        self.assertEqual(self.calls, ["a"])
+
     def test_cancel_that_comes_during_a_long_message_is_seen(self):
         cancelled = threading.Event()
 
@@ -347,7 +352,7 @@ class Kept(unittest.TestCase):
             raise weir.Reject("no")
         self.assertEqual(play(handle, message(b"")), b"reject 2\nno")
         stopping = batch(lambda messages: (messages[0].keep(), raising(weir.Stop())(0)))
-        self.assertEqual(play(stopping, *three(), ready=b"ready 0 2 3\n"), b"batch 0 3\nstop 0\n")
+        self.assertEqual(play(stopping, *three(), ready=b"ready 0 3 3\n"), b"batch 0 3\nstop 0\n")
 
     def test_second_verdict_is_an_error(self):
         errors = []
