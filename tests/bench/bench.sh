@@ -31,6 +31,13 @@ bench_pulling() {
         fail "the pieces (see above)"
 }
 
+bench_isolation() {
+    cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_gen weir_plugin_load ||
+        fail "building failed (see above)"
+    python3 tests/bench/isolation.py build/bench/bin/weir build/bench/plugins \
+        build/bench/tests/bench/plugins "$@" || fail "a message is missing (see above)"
+}
+
 bench_exec() {
     (need parallel) || say "without parallel its row is absent"
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_exec weir_plugin_files \
@@ -118,7 +125,8 @@ do_bench() {
     need "${test_packages[@]}"
     configure bench
     case ${1:-} in
-    reload | tasks | pulling | exec | users | positions | threads | leases | amqp | http | queue)
+    reload | tasks | pulling | isolation | \
+        exec | users | positions | threads | leases | amqp | http | queue)
         "bench_$1" "${@:2}"
         return
         ;;
