@@ -101,7 +101,7 @@ static int add_word(struct secrets *secrets, const char *value, size_t size)
     return 0;
 }
 
-int secrets_add(struct secrets *secrets, const char *value, size_t size)
+static int add_value(struct secrets *secrets, const char *value, size_t size)
 {
     int status = 0;
 
@@ -111,6 +111,37 @@ int secrets_add(struct secrets *secrets, const char *value, size_t size)
         return add_word(secrets, value, size);
     for (size_t i = 0; i + SECRETS_PART <= size && status == 0; i++)
         status = add_part(secrets, part_at(value + i));
+    return status;
+}
+
+/* As a log line has it in quotes. Returns the size, at most twice that of the value. */
+static size_t escape(const char *value, size_t size, char *out)
+{
+    static const char escaped[] = "\"\\\n\t", letters[] = "\"\\nt";
+    size_t at = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        const char *found = value[i] ? strchr(escaped, value[i]) : NULL;
+
+        if (found)
+            out[at++] = '\\';
+        out[at++] = found ? letters[found - escaped] : value[i];
+    }
+    return at;
+}
+
+int secrets_add(struct secrets *secrets, const char *value, size_t size)
+{
+    int status = add_value(secrets, value, size);
+    char *escaped = status == 0 ? malloc(2 * size + 1) : NULL;
+    size_t length;
+
+    if (!escaped)
+        return WEIR_ENOMEM;
+    length = escape(value, size, escaped);
+    if (length > size)
+        status = add_value(secrets, escaped, length);
+    forget(escaped, 2 * size + 1);
     return status;
 }
 

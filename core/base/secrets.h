@@ -31,7 +31,8 @@ struct secrets {
 /* Overwrites the values. */
 void secrets_finish(struct secrets *secrets);
 
-/* Copies a value, which has no NUL. WEIR_ENOMEM: some of it. */
+/* Copies a value, which has no NUL; it is hidden as it is, and as a log line quotes it.
+ * WEIR_ENOMEM: some of it. */
 int secrets_add(struct secrets *secrets, const char *value, size_t size);
 /* Copies all values. WEIR_ENOMEM: some of them. */
 int secrets_add_all(struct secrets *secrets, const struct secrets *from);

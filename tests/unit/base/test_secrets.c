@@ -47,6 +47,23 @@ static void test_values_and_long_parts_of_them_are_hidden(void)
     check("${file:...} pass", "${file:...} ${file:...}", 256);
 }
 
+/* promise C17: as both formats of the log quote it. */
+static void test_value_is_hidden_in_quotes(void)
+{
+    static const char value[] = "a\"b\\c\nd, e", quoted[] = "line=\"a\\\"b\\\\c\\nd, e\"";
+    struct secrets secrets = { .parts = NULL };
+    char text[64];
+
+    CU_ASSERT_EQUAL(secrets_add(&secrets, value, strlen(value)), 0);
+    (void)snprintf(text, sizeof text, "%s", quoted);
+    (void)secrets_hide(&secrets, text, strlen(text), sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "line=\"${file:...}\"");
+    (void)snprintf(text, sizeof text, "%s", value);
+    (void)secrets_hide(&secrets, text, strlen(text), sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "${file:...}");
+    secrets_finish(&secrets);
+}
+
 /* promise C17 */
 static void test_text_that_grows_is_cut_at_its_buffer(void)
 {
@@ -77,6 +94,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "hidden", test_values_and_long_parts_of_them_are_hidden },
+        { "quoted", test_value_is_hidden_in_quotes },
         { "large", test_time_grows_with_the_text_alone },
         { "cut", test_text_that_grows_is_cut_at_its_buffer },
         CU_TEST_INFO_NULL,
