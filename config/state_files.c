@@ -47,18 +47,24 @@ static const char *key_of(struct checking *checking, const char *file, bool foll
                          name);
 }
 
-/* Reports a folder where any user may replace the file. Who owns the folder says nothing here: the
- * host may run as another user than the check. */
-static void check_folder(struct state_files *files, const char *file, const struct mark *mark,
-                         const char *path)
+/* Reports what no user can keep a state in: a folder where any user may replace the file, and what
+ * is no regular file. Who owns them says nothing here: the host may run as another user than the
+ * check. */
+static void check_place(struct state_files *files, const char *file, const struct mark *mark,
+                        const char *path)
 {
-    struct stat folder;
+    struct stat about;
     char reason[512];
+    int error = 0;
 
-    if (weir_settling_stat_folder_(file, &folder) != 0 || !weir_settling_is_shared_(&folder))
+    if (weir_settling_stat_folder_(file, &about) == 0 && weir_settling_is_shared_(&about))
+        error = EPERM;
+    else if (lstat(file, &about) == 0)
+        error = weir_settling_kind_(&about);
+    if (error == 0)
         return;
     report_add(files->checking->report, mark, path, "%s: %s", file,
-               weir_settling_reason(file, EPERM, reason, sizeof reason));
+               weir_settling_reason(file, error, reason, sizeof reason));
     files->checking->wrong = true;
 }
 
@@ -84,7 +90,7 @@ static int add_state(struct state_files *files, const char *file, const struct m
     int status = add(files, file, mark, path, ROLE_STATE);
 
     if (status == WEIR_OK)
-        check_folder(files, file, mark, path);
+        check_place(files, file, mark, path);
     for (size_t i = 0; i < sizeof ends / sizeof *ends && status == WEIR_OK; i++)
         status = add(files, checking_text(files->checking, "%s%s", file, ends[i]), mark,
                      checking_text(files->checking, "%s (its %s)", path, ends[i]), ROLE_BESIDE);
