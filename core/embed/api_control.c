@@ -64,7 +64,7 @@ static int bind(struct part *part, struct wiring *wiring)
 int weir_runtime_bind(struct weir_runtime *runtime, weir_pid from,
                       const struct weir_binding *outputs, uint32_t output_count)
 {
-    struct refusal why;
+    struct refusal why = { 0 };
     struct part *part = part_find(runtime, from);
     struct binding *bindings = NULL;
     struct wiring *wiring = NULL;
@@ -135,13 +135,14 @@ int weir_runtime_set_rate(struct weir_runtime *runtime, weir_pid from, uint32_t 
     int status;
 
     if (!read_rate(rate, &read))
-        return valid_report(runtime, "runtime", WEIR_EINVALID,
-                            &(struct refusal){ "rate", "a field is out of its bounds" });
+        return valid_report(
+            runtime, "runtime", WEIR_EINVALID,
+            &(struct refusal){ "rate", "a field is out of its bounds", WEIR_EINVALID });
     part = part_find(runtime, from);
     status = part ? set_rate(part, output, &read) : WEIR_EUNKNOWN;
     part_unref(part);
     return valid_report(runtime, "runtime", status,
-                        &(struct refusal){ "output", "is none of the last bind" });
+                        &(struct refusal){ "output", "is none of the last bind", WEIR_EINVALID });
 }
 
 /* --- waiting for a change ------------------------------------------------------------------- */

@@ -138,14 +138,15 @@ static int report(const struct weir_runtime_options *known, int status, const st
     const struct weir_field fields[] = { weir_str("option", why->option),
                                          weir_str("reason", why->reason), weir_str(NULL, NULL) };
 
-    if (status == WEIR_EINVALID && known->log)
+    if (status != 0 && status == why->status && known->log)
         known->log(known->log_context, WEIR_LOG_ERROR, "runtime", VALID_EVENT, fields);
     return status;
 }
 
 int weir_runtime_create(const struct weir_runtime_options *options, struct weir_runtime **out)
 {
-    struct refusal why = { "size", "is smaller than any: begin with WEIR_RUNTIME_OPTIONS" };
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_RUNTIME_OPTIONS",
+                           WEIR_EINVALID };
     struct weir_runtime_options known;
 
     if (options->size < OPTIONS_SIZE_MIN)
@@ -164,10 +165,11 @@ int weir_runtime_add_dispatcher(struct weir_runtime *runtime, const char *name, 
     status = name ? runtime_add_dispatcher(runtime->core, name, threads_of(threads), &policy, NULL)
                   : WEIR_EINVALID;
     lock_release(&runtime->lock);
-    return valid_report(runtime, "runtime", status,
-                        name && name[0] && strlen(name) < DISPATCHER_NAME_MAX
-                            ? &(struct refusal){ "threads", "must be 1 to 1024" }
-                            : &(struct refusal){ "name", "must have 1 to 31 bytes" });
+    return valid_report(
+        runtime, "runtime", status,
+        name && name[0] && strlen(name) < DISPATCHER_NAME_MAX
+            ? &(struct refusal){ "threads", "must be 1 to 1024", WEIR_EINVALID }
+            : &(struct refusal){ "name", "must have 1 to 31 bytes", WEIR_EINVALID });
 }
 
 static int close_all(struct weir_runtime *runtime, struct part *const *parts, uint32_t count,

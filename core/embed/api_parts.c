@@ -14,10 +14,13 @@
 
 /* --- making --------------------------------------------------------------------------------- */
 
-static int find_dispatcher(struct weir_runtime *runtime, const char *name, struct dispatcher **out)
+static int find_dispatcher(struct weir_runtime *runtime, const char *name, struct dispatcher **out,
+                           struct refusal *why)
 {
     *out = runtime_find_dispatcher(runtime->core, name && *name ? name : "default");
-    return *out ? 0 : WEIR_EUNKNOWN;
+    return *out ? 0
+                : valid_miss(why, "dispatcher",
+                             "there is none of this name: call weir_runtime_add_dispatcher first");
 }
 
 /* Fields that are 0 keep their defaults. */
@@ -71,7 +74,8 @@ static void lease_of(const struct weir_pool_options *given, const struct lease_s
 
 /* Translates valid options, as far as they need no memory: all but spec and outputs. */
 static int translate(struct weir_runtime *runtime, const struct weir_pool_options *given,
-                     const struct lease_settings *group, struct pool_options *out)
+                     const struct lease_settings *group, struct pool_options *out,
+                     struct refusal *why)
 {
     int status;
 
@@ -95,8 +99,9 @@ static int translate(struct weir_runtime *runtime, const struct weir_pool_option
     out->settings.retry = retry_of(given);
     out->settings.scale = scale_of(given);
     lease_of(given, group, &out->settings);
-    status = find_dispatcher(runtime, NULL, &out->manager_dispatcher);
-    return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher) : status;
+    status = find_dispatcher(runtime, NULL, &out->manager_dispatcher, why);
+    return status == 0 ? find_dispatcher(runtime, given->dispatcher, &out->dispatcher, why)
+                       : status;
 }
 
 static int create_pool(struct weir_runtime *runtime, struct pool_options *options,
@@ -177,9 +182,11 @@ static int make_pool_locked(struct weir_runtime *runtime, const struct weir_pool
     int status = valid_pool(given, group, why);
 
     if (status == 0)
-        status = translate(runtime, given, group, &options);
+        *why = (struct refusal){ 0 };
+    if (status == 0)
+        status = translate(runtime, given, group, &options, why);
     if (status == 0 && given->parent && (!parent || parent->kind != PART_POOL))
-        status = WEIR_EUNKNOWN;
+        status = valid_miss(why, "parent", "is the PID of no pool of this runtime");
     if (status == 0)
         status = use_create_bindings(given->outputs, given->output_count, given->binding_size,
                                      &bindings);
@@ -218,7 +225,8 @@ static void release_unused(const struct weir_pool_options *given)
 int weir_runtime_add_pool(struct weir_runtime *runtime, const struct weir_pool_options *options,
                           weir_pid *out_pool)
 {
-    struct refusal why = { "size", "is smaller than any: begin with WEIR_POOL_OPTIONS" };
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_POOL_OPTIONS",
+                           WEIR_EINVALID };
     struct weir_pool_options known;
     struct part *part;
     int status;
@@ -301,7 +309,7 @@ static int create_actor(struct part *part, const struct use *use, struct spec *s
 }
 
 static int make_actor_locked(struct weir_runtime *runtime, const struct weir_actor_options *given,
-                             struct part *part)
+                             struct part *part, struct refusal *why)
 {
     const struct use_options made_of = { .behaviour = given->behaviour,
                                          .behaviour_size = given->behaviour_size,
@@ -311,7 +319,7 @@ static int make_actor_locked(struct weir_runtime *runtime, const struct weir_act
     struct wiring *wiring = NULL;
     struct spec *spec = NULL;
     struct use *use = NULL;
-    int status = find_dispatcher(runtime, given->dispatcher, &dispatcher);
+    int status = find_dispatcher(runtime, given->dispatcher, &dispatcher, why);
 
     if (status == 0)
         status = use_create_bindings(given->outputs, given->output_count, given->binding_size,
@@ -336,7 +344,8 @@ static int make_actor_locked(struct weir_runtime *runtime, const struct weir_act
 int weir_runtime_add_actor(struct weir_runtime *runtime, const struct weir_actor_options *options,
                            weir_pid *out_actor)
 {
-    struct refusal why = { "size", "is smaller than any: begin with WEIR_ACTOR_OPTIONS" };
+    struct refusal why = { "size", "is smaller than any: begin with WEIR_ACTOR_OPTIONS",
+                           WEIR_EINVALID };
     struct weir_actor_options known;
     struct part *part;
     int status;
@@ -349,7 +358,7 @@ int weir_runtime_add_actor(struct weir_runtime *runtime, const struct weir_actor
         return status;
     status = valid_actor(&known, &why);
     if (status == 0)
-        status = make_actor_locked(runtime, &known, part);
+        status = make_actor_locked(runtime, &known, part, &why);
     if (status == 0)
         *out_actor = part->pid;
     part_end_locked(part, status);

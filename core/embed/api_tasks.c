@@ -16,12 +16,14 @@ int weir_runtime_add_task_pool(struct weir_runtime *runtime,
     struct weir_pool_options known;
 
     if (options->behaviour || options->settings)
-        return valid_report(runtime, "runtime", WEIR_EINVALID,
-                            &(struct refusal){ "behaviour", "a task pool has its own" });
-    if (options->route == WEIR_ROUTE_HASH || options->route == WEIR_ROUTE_BROADCAST)
         return valid_report(
             runtime, "runtime", WEIR_EINVALID,
-            &(struct refusal){ "route", "tasks have no key, and each is to run once" });
+            &(struct refusal){ "behaviour", "a task pool has its own", WEIR_EINVALID });
+    if (options->route == WEIR_ROUTE_HASH || options->route == WEIR_ROUTE_BROADCAST)
+        return valid_report(runtime, "runtime", WEIR_EINVALID,
+                            &(struct refusal){ "route",
+                                               "tasks have no key, and each is to run once",
+                                               WEIR_EINVALID });
     use_copy(&known, sizeof known, options, options->size);
     known.behaviour = &task_behaviour;
     return weir_runtime_add_pool(runtime, &known, out_pool);

@@ -33,7 +33,7 @@ static int apply(const struct rule *rules, size_t count, struct refusal *why)
 int valid_report(const struct weir_runtime *runtime, const char *component, int status,
                  const struct refusal *why)
 {
-    if (status == WEIR_EINVALID)
+    if (status != 0 && status == why->status)
         log_event(runtime_log(runtime->core), WEIR_LOG_ERROR, component, VALID_EVENT,
                   weir_str("option", why->option), weir_str("reason", why->reason));
     return status;

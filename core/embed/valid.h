@@ -15,6 +15,7 @@
 struct refusal {
     const char *option;
     const char *reason;
+    int status; /* that it explains; 0: none */
 };
 
 /* Each returns 0, or WEIR_EINVALID with `why`. The structs are copies of the size of this version:
@@ -31,11 +32,19 @@ int valid_outputs(const struct weir_binding *outputs, uint32_t count, uint32_t b
 /* Records a reason. Returns WEIR_EINVALID. */
 static inline int valid_refuse(struct refusal *why, const char *option, const char *reason)
 {
-    *why = (struct refusal){ option, reason };
+    *why = (struct refusal){ option, reason, WEIR_EINVALID };
     return WEIR_EINVALID;
 }
 
-/* Writes the line of the log, for WEIR_EINVALID. Returns `status`. No lock is held. */
+/* An option names what is not there. Returns WEIR_EUNKNOWN. */
+static inline int valid_miss(struct refusal *why, const char *option, const char *reason)
+{
+    *why = (struct refusal){ option, reason, WEIR_EUNKNOWN };
+    return WEIR_EUNKNOWN;
+}
+
+/* Writes the line of the log, for the status that `why` explains. Returns `status`. No lock is
+ * held. */
 int valid_report(const struct weir_runtime *runtime, const char *component, int status,
                  const struct refusal *why);
 

@@ -34,8 +34,9 @@
  * may be called in a signal handler, nor in the child of a fork. A pointer may be NULL only if the
  * comment of its function or field says so.
  *
- * WEIR_EINVALID for a struct of options has a line in the log, of the level of an error: `option is
- * not valid`, with the fields `option` and `reason`. Fields called `reserved` must be 0.
+ * WEIR_EINVALID for a struct of options, and WEIR_EUNKNOWN for a dispatcher or parent in it, have a
+ * line in the log, of the level of an error: `option is not valid`, with `option` and `reason`.
+ * Fields called `reserved` must be 0.
  *
  * Ownership words as in weir/host.h: *takes* (on 0), *borrows*, *returns owned*. To extend a
  * struct, new fields are added at its end ("append-only"); `size` is the size of the struct in the

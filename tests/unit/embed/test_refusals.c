@@ -259,6 +259,29 @@ static void test_log_names_the_option_of_a_runtime(void)
     }
 }
 
+/* promise E18: what an option names is not there. */
+static void test_log_names_what_is_not_there(void)
+{
+    struct weir_pool_options pool = WEIR_POOL_OPTIONS;
+    struct weir_actor_options actor = WEIR_ACTOR_OPTIONS;
+    struct noted noted;
+    struct weir_runtime *runtime = create(&noted);
+    weir_pid pid;
+
+    pool.path = "pool";
+    pool.behaviour = actor.behaviour = &worker;
+    pool.dispatcher = actor.dispatcher = "nowhere";
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(runtime, &pool, &pid), WEIR_EUNKNOWN);
+    expect(&noted, "pool", "dispatcher");
+    CU_ASSERT_EQUAL(weir_runtime_add_actor(runtime, &actor, &pid), WEIR_EUNKNOWN);
+    expect(&noted, "runtime", "dispatcher");
+    pool.dispatcher = NULL;
+    pool.parent = 12345;
+    CU_ASSERT_EQUAL(weir_runtime_add_pool(runtime, &pool, &pid), WEIR_EUNKNOWN);
+    expect(&noted, "pool", "parent");
+    weir_runtime_destroy(runtime);
+}
+
 /* promise E18: what is no struct that begins with its size. */
 static void test_log_names_what_else_is_not_valid(void)
 {
@@ -376,6 +399,7 @@ int main(void)
         { "pools", test_log_names_the_option_of_a_pool },
         { "actors", test_log_names_the_option_of_an_actor },
         { "runtimes", test_log_names_the_option_of_a_runtime },
+        { "not there", test_log_names_what_is_not_there },
         { "others", test_log_names_what_else_is_not_valid },
         { "reserved", test_reserved_fields_are_refused },
         CU_TEST_INFO_NULL,
