@@ -94,7 +94,7 @@ void act_take(struct agent *agent)
         use_once(agent, &lease, use);
     if (agent_draw(agent, 8) == 0)
         (void)weir_runtime_lease_renew(world->runtime, &lease);
-    if (agent_draw(agent, 8) == 0) /* it is forgotten */
+    if (agent_draw(agent, 8) == 0 && !world->plan.leases_last) /* it is forgotten */
         return;
     (void)weir_runtime_return(world->runtime, &lease, agent_draw(agent, 8) ? WEIR_DONE : WEIR_FAIL);
     world_expect(world, weir_runtime_return(world->runtime, &lease, WEIR_DONE) == WEIR_EUNKNOWN,

@@ -185,7 +185,7 @@ static void change_one_key(struct agent *agent, struct pool_change_options *opti
             options->size = 1 + agent_draw(agent, SIZE_MAX_HERE);
         return;
     case 4:
-        if (settings->lease.on)
+        if (settings->lease.on && !world->plan.leases_last)
             settings->lease.timeout_ms = 20 + agent_draw(agent, 30);
         return;
     case 5:

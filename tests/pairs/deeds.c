@@ -7,6 +7,7 @@
 
 #define DELAY_MS_MAX 4u
 #define UNSTASH_MS 1u
+#define AN_HOUR_MS 3600000u
 
 /* The first times that a message is begun; later ones let it end. A broadcast has several copies,
  * which are not told apart. */
@@ -36,6 +37,10 @@ int deed_retry(struct weir_self *self, struct worker *worker, const struct weir_
         return WEIR_DONE;
     if (dice_of(worker, message, 2) % 2)
         weir_retry_after(self, dice_of(worker, message, 3) % 3);
+    /* The time-out of a lease bounds the way back of its worker. */
+    if (parcel_of(message)->use && !worker->world->plan.leases_last &&
+        dice_of(worker, message, 13) % 4 == 0)
+        weir_retry_after(self, AN_HOUR_MS);
     return WEIR_RETRY;
 }
 
@@ -315,7 +320,7 @@ static void took(struct weir_self *self, void *state, void *context, const struc
                 weir_message_free(self, message);
             }
         }
-        if (parcel.use % 8)
+        if (parcel.use % 8 || world->plan.leases_last)
             (void)weir_return(self, lease, parcel.use % 7 ? WEIR_DONE : WEIR_FAIL);
     }
     worker_leave(worker);

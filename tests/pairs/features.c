@@ -89,6 +89,12 @@ static void back_off(struct plan *plan)
     plan->leaf.retry_backoff_ms_max = 2;
 }
 
+static void keep_one_shut(struct plan *plan)
+{
+    scale_on_demand(plan);
+    plan->one_never_opens = true;
+}
+
 const struct feature features[] = {
     { "round_robin", .shape = route_by_round_robin },
     { "least_loaded", .shape = route_by_least_loaded },
@@ -102,6 +108,7 @@ const struct feature features[] = {
     { "take by workers", .shape = lease_group, .handle = deed_take },
     { "scale by wait", .shape = scale_by_wait },
     { "scale on demand", .shape = scale_on_demand },
+    { "failing opens", .shape = keep_one_shut },
     { "pause", .act = act_pause, .calm = calm_pause },
     { "resize", .act = act_resize, .calm = calm_resize },
     { "reload", .act = act_reload },

@@ -69,12 +69,14 @@ struct plan {
     uint32_t route_count;
     bool is_nested;
     bool has_leases;
+    bool leases_last; /* their time-out never ends them, and all are returned */
     bool is_elastic;
     bool has_source;
     bool source_fails;
     bool may_stop; /* workers may stop for ever */
     bool has_events;
     bool has_names;
+    bool one_never_opens; /* the worker with the number 1, beside others */
 };
 
 /* One feature. Each of the functions may be NULL. */

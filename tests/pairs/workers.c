@@ -31,6 +31,9 @@ static int open_worker(struct weir_self *self, const void *settings, void *state
     char name[NAME_MAX_HERE];
 
     *worker = (struct worker){ .world = world, .role = role };
+    if (role->leaf < LEAVES_MAX && world->plan.one_never_opens && weir_index(self) == 1 &&
+        weir_pool_size(self) > 1)
+        return WEIR_ECLOSED;
     if (world->seed % 4 == 0 && world_dice(world, 77, tries) % 8 == 0)
         return WEIR_ECLOSED;
     (void)snprintf(name, sizeof name, "worker-%u-%u", role->leaf, weir_index(self));
@@ -348,8 +351,13 @@ bool workers_keep(struct world *world, const struct kept *kept)
     return fits;
 }
 
-static void send_joined(struct world *world, const struct kept *kept)
+/* Some are freed instead: their origin must hear of the others all the same. */
+static void send_joined(struct world *world, const struct kept *kept, uint32_t drawn)
 {
+    if (drawn % 3 == 0) {
+        weir_port_message_free(kept->port, kept->joined);
+        return;
+    }
     ticket_send(world, kept->joined_ticket, world->sink);
     if (weir_port_send(kept->port, world->sink, kept->joined) == 0)
         return;
@@ -362,10 +370,10 @@ static void settle(struct world *world, const struct kept *kept, uint32_t drawn)
 {
     struct ticket *ticket = &world->tickets[kept->ticket];
     struct weir_message *answer;
-    int verdict = drawn % 4 == 0 ? WEIR_REJECT : WEIR_DONE;
+    int verdict = drawn / 4 % 4 == 0 ? WEIR_REJECT : WEIR_DONE;
 
-    if (kept->joined)
-        send_joined(world, kept);
+    if (kept->joined && drawn % 2)
+        send_joined(world, kept, drawn / 16);
     if (kept->is_request && drawn % 3) {
         answer = weir_port_message_new(kept->port, NULL, sizeof(struct parcel));
         if (answer) {
@@ -379,6 +387,8 @@ static void settle(struct world *world, const struct kept *kept, uint32_t drawn)
     if (weir_port_settle(kept->port, kept->message, verdict, 0, "as drawn") != 0 &&
         verdict == WEIR_DONE)
         atomic_fetch_sub(&ticket->quiet, 1);
+    if (kept->joined && drawn % 2 == 0) /* the last one of its origin, perhaps */
+        send_joined(world, kept, drawn / 16);
     weir_port_unref(kept->port);
 }
 

@@ -137,15 +137,20 @@ static void make_plan(struct world *world)
             plan->routes[1] = WEIR_ROUTE_PULL;
         }
     }
-    for (uint32_t i = 0; i < plan->route_count; i++)
+    for (uint32_t i = 0; i < plan->route_count; i++) {
+        plan->may_stop |= plan->one_never_opens &&
+                          plan->routes[i] == WEIR_ROUTE_HASH; /* its keys */
         place_route(plan, plan->routes[i], &parent_has, &leaf_has);
+    }
     if (plan->has_leases) {
         plan->leaf.route = plan->is_nested ? 0 : WEIR_ROUTE_PULL;
         plan->leaf.lease = 1;
         if (plan->leaf.limit == WEIR_UNBUFFERED)
             plan->leaf.limit = 4;
         plan->parent.lease = plan->is_nested;
-        plan->leaf.lease_timeout_ms = plan->parent.lease_timeout_ms = 50;
+        plan->leases_last = world_dice(world, 11, 0) % 2;
+        plan->leaf.lease_timeout_ms = plan->leases_last ? 10 * LONG_MS : 50;
+        plan->parent.lease_timeout_ms = plan->leaf.lease_timeout_ms;
     }
 }
 
@@ -362,6 +367,8 @@ static void expect_capacity(struct world *world)
     if (weir_runtime_pool_stats(world->runtime, world->main, &stats) != 0)
         abort();
     wanted = world->plan.is_elastic ? world->leaf_count * SIZE_MAX_HERE : stats.target;
+    if (world->plan.one_never_opens)
+        wanted -= wanted > world->leaf_count ? world->leaf_count : 0;
     for (uint32_t i = 0; i < wanted; i++) {
         int status = weir_runtime_take(world->runtime, world->main, LONG_MS, &leases[i]);
 
