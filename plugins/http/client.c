@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/un.h>
 
 #include "../files/files.h"
 #include "fetch.h"
@@ -17,6 +19,8 @@
 
 #define METHOD_SIZE_MAX 16u
 #define HEADER_SIZE_MAX 8192u
+#define SOCKET_SIZE sizeof((struct sockaddr_un *)NULL)->sun_path
+#define HEADERS_SIZE_MAX ((size_t)64 * 1024) /* of all; libcurl has a bound of 1 MB */
 #define LOOK_MS 1000u /* between two looks at whether the answers are wanted */
 #define AGAIN_MS 100u /* before another try to send an answer, or to start a fetch */
 /* Of one fetch: its connection, and those of a look-up. */
@@ -108,39 +112,45 @@ static int postpone(struct weir_self *self, const char *why)
     return WEIR_POSTPONE;
 }
 
-/* Takes `url`; NULL: memory is out. */
+static int reject(struct weir_self *self, struct client *client, const char *why)
+{
+    client->figures.rejected++;
+    weir_reason(self, "%s", why);
+    return WEIR_REJECT;
+}
+
+/* Takes `url`. */
 static int begin(struct weir_self *self, struct client *client, const struct weir_message *message,
                  char *url)
 {
-    struct fetch *fetch = url ? fetch_create(client, message, url) : NULL;
+    struct fetch *fetch = NULL;
+    CURLcode code = fetch_create(client, message, url, &fetch);
 
-    if (!fetch || engine_add(self, &client->engine, fetch->easy) != 0) {
-        if (fetch)
-            fetch_destroy(fetch);
-        return postpone(self, "no memory for a fetch");
+    if (code == CURLE_OK && engine_add(self, &client->engine, fetch->easy) == 0) {
+        look_later(self, client);
+        return WEIR_KEEP;
     }
-    look_later(self, client);
-    return WEIR_KEEP;
+    if (fetch)
+        fetch_destroy(fetch);
+    if (code == CURLE_OK || code == CURLE_OUT_OF_MEMORY)
+        return postpone(self, "no memory for a fetch");
+    return reject(self, client, curl_easy_strerror(code));
 }
 
 static int client_handle(struct weir_self *self, void *memory, const struct weir_message *message)
 {
     struct client *client = memory;
-    const char *template = client->settings->url, *payload, *refusal;
+    const char *payload, *refusal;
     size_t size;
     char *url;
 
     if (!may_fetch(self, client))
         return postpone(self, "descriptors are short");
     payload = files_text(message, client->line, &size);
-    url = target_create(template, payload, size, message->key);
-    refusal = url ? target_refuse(template, payload, size, url) : NULL;
-    if (!refusal)
+    url = target_create(client->settings->url, payload, size, message->key, &refusal);
+    if (url)
         return begin(self, client, message, url);
-    free(url);
-    client->figures.rejected++;
-    weir_reason(self, "%s", refusal);
-    return WEIR_REJECT;
+    return refusal ? reject(self, client, refusal) : postpone(self, "no memory for a URL");
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -175,7 +185,8 @@ static bool has_header(const struct weir_map *map, const char *name)
     return false;
 }
 
-/* libcurl would say that a body is a form, and would ask the server before it sends a large one. */
+/* libcurl would say that a body is a form, an empty one too, and would ask the server before it
+ * sends a large one. */
 static bool make_headers(struct client *client)
 {
     const struct client_settings *settings = client->settings;
@@ -184,7 +195,7 @@ static bool make_headers(struct client *client)
     struct curl_slist *first = curl_slist_append(NULL, "Expect:");
 
     client->headers = first;
-    return first &&
+    return first && curl_slist_append(first, "Content-Type:") &&
            (!needs_type || add_header(client, "Content-Type", "application/octet-stream")) &&
            add_headers(client, &settings->headers) &&
            add_headers(client, &settings->secret_headers);
@@ -288,20 +299,72 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* Does not print the value, which may be secret. */
-static void check_headers(const char *option, const struct weir_map *map,
-                          struct weir_report *report)
+/* Headers that say how a connection is used, and where a body ends. */
+static bool is_of_connection(const char *name)
 {
-    for (size_t i = 0; i < map->count; i++) {
-        const char *name = map->items[i].key;
+    static const char *const names[] = { "connection", "content-length",   "keep-alive",
+                                         "te",         "proxy-connection", "trailer",
+                                         "upgrade",    "transfer-encoding" };
 
-        if (!is_token(name))
-            weir_report_error(report, option, "%s is no name of a header", name);
-        else if (!is_printable(map->items[i].value))
-            weir_report_error(report, option, "the value of %s has a control character", name);
-        else if (strlen(name) + strlen(map->items[i].value) + 4 > HEADER_SIZE_MAX)
-            weir_report_error(report, option, "%s is longer than %u bytes", name, HEADER_SIZE_MAX);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_host(const char *value)
+{
+    return value[0] && !value[strcspn(value, " \t,/?#@")];
+}
+
+/* Does not print the value, which may be secret. */
+static void check_header(const char *option, const char *name, const char *value,
+                         struct weir_report *report)
+{
+    if (!is_token(name))
+        weir_report_error(report, option, "%s is no name of a header", name);
+    else if (is_of_connection(name))
+        weir_report_error(report, option, "%s is of the connection, which http.client makes", name);
+    else if (!is_printable(value))
+        weir_report_error(report, option, "the value of %s has a control character", name);
+    else if (strcasecmp(name, "host") == 0 && !is_host(value))
+        weir_report_error(report, option, "the value of %s is no host", name);
+    else if (strlen(name) + strlen(value) + 4 > HEADER_SIZE_MAX)
+        weir_report_error(report, option, "%s is longer than %u bytes", name, HEADER_SIZE_MAX);
+}
+
+/* Returns the bytes of all. */
+static size_t check_headers(const char *option, const struct weir_map *map,
+                            struct weir_report *report)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < map->count; i++) {
+        check_header(option, map->items[i].key, map->items[i].value, report);
+        size += strlen(map->items[i].key) + strlen(map->items[i].value) + 4;
     }
+    return size;
+}
+
+static void check_request(const struct client_settings *settings, struct weir_report *report)
+{
+    const char *method = settings->method;
+    bool has_body = settings->body == CLIENT_BODY_PAYLOAD;
+    size_t size = check_headers("headers", &settings->headers, report) +
+                  check_headers("secret_headers", &settings->secret_headers, report);
+
+    if (size > HEADERS_SIZE_MAX)
+        weir_report_error(report, "headers", "and secret_headers have more than 64 KiB together");
+    if (!is_token(method) || strlen(method) > METHOD_SIZE_MAX)
+        weir_report_error(report, "method", "%s is no method", method);
+    if (strcmp(method, "CONNECT") == 0)
+        weir_report_error(report, "method", "CONNECT asks a proxy for a tunnel, and has no answer");
+    if (has_body && (strcmp(method, "HEAD") == 0 || strcmp(method, "TRACE") == 0))
+        weir_report_error(report, "body", "%s has no body", method);
+    if (!is_printable(settings->user_agent) || strlen(settings->user_agent) > HEADER_SIZE_MAX)
+        weir_report_error(report, "user_agent", "is no value of a header");
+    if (settings->socket && strlen(settings->socket) >= SOCKET_SIZE)
+        weir_report_error(report, "socket", "is longer than %zu bytes", SOCKET_SIZE - 1);
 }
 
 static void check_ends(const struct client_settings *settings, struct weir_report *report)
@@ -327,15 +390,10 @@ static void client_check(const void *memory, struct weir_report *report)
     const char *wrong_url = target_check(settings->url);
 
     if (wrong_url)
-        weir_report_error(report, "url", "%s %s", settings->url, wrong_url);
-    if (!is_token(settings->method) || strlen(settings->method) > METHOD_SIZE_MAX)
-        weir_report_error(report, "method", "%s is no method", settings->method);
-    if (settings->body == CLIENT_BODY_PAYLOAD && strcmp(settings->method, "HEAD") == 0)
-        weir_report_error(report, "body", "HEAD has no body");
+        weir_report_error(report, "url", "%.200s %s", settings->url, wrong_url);
     if (settings->backoff > settings->backoff_max)
         weir_report_error(report, "backoff", "is longer than backoff_max");
-    check_headers("headers", &settings->headers, report);
-    check_headers("secret_headers", &settings->secret_headers, report);
+    check_request(settings, report);
     check_ends(settings, report);
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "target.h"
+
 /* --- servers ---------------------------------------------------------------------------------- */
 
 static char *part(CURLU *url, CURLUPart which)
@@ -89,13 +91,14 @@ static bool is_of_content(const char *line)
            strncasecmp(line, "last-modified:", 14) == 0;
 }
 
-/* `Expect:` keeps libcurl from adding it. */
+/* A line without a value keeps libcurl from adding that header. */
 static bool goes_along(const struct fetch *fetch, const char *line)
 {
+    if (line[strlen(line) - 1] == ':')
+        return true;
     if (is_of_content(line))
         return fetch->has_body;
-    return !fetch->is_elsewhere || strncasecmp(line, "accept", 6) == 0 ||
-           strncasecmp(line, "expect:", 7) == 0;
+    return !fetch->is_elsewhere || strncasecmp(line, "accept", 6) == 0;
 }
 
 static bool choose_headers(struct fetch *fetch)
@@ -132,6 +135,18 @@ static bool is_kept_from(const struct fetch *fetch, CURLU *first, CURLU *next)
             has_part(next, CURLUPART_PASSWORD));
 }
 
+/* Takes `url` of libcurl. */
+static CURLcode set_url(struct fetch *fetch, char *url)
+{
+    if (target_refuse(url)) {
+        curl_free(url);
+        return refuse(fetch, "redirect to a URL that is too long, or has a segment . or ..");
+    }
+    curl_free(fetch->next_url);
+    fetch->next_url = url;
+    return CURLE_OK;
+}
+
 static CURLcode choose_url(struct fetch *fetch, CURLU *first, CURLU *next, const char *location)
 {
     char *url;
@@ -145,9 +160,7 @@ static CURLcode choose_url(struct fetch *fetch, CURLU *first, CURLU *next, const
     if ((!fetch->is_elsewhere && !copy_user(next, first)) ||
         curl_url_get(next, CURLUPART_URL, &url, 0) != CURLUE_OK)
         return CURLE_OUT_OF_MEMORY;
-    curl_free(fetch->next_url);
-    fetch->next_url = url;
-    return CURLE_OK;
+    return set_url(fetch, url);
 }
 
 static CURLcode follow(struct fetch *fetch, const char *location)

@@ -179,7 +179,8 @@ static void answered(struct weir_self *self, struct fetch *fetch)
 static bool is_final(const struct fetch *fetch, CURLcode code)
 {
     return fetch->fault == FETCH_REFUSED || code == CURLE_URL_MALFORMAT ||
-           code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_TOO_MANY_REDIRECTS;
+           code == CURLE_TOO_MANY_REDIRECTS ||
+           (code == CURLE_UNSUPPORTED_PROTOCOL && fetch->sent == 0);
 }
 
 /* An errno when the host lacks descriptors or memory; 0: it does not. A look-up of a name, and the
@@ -204,13 +205,18 @@ static int shortage_of(const struct fetch *fetch, CURLcode code)
     return 0;
 }
 
-/* After the request was sent CURLE_OUT_OF_MEMORY stands for a line of more than 100 KiB. */
+/* Some errors of libcurl stand for what the server sent: a line of more than 100 KiB, a first
+ * header that begins with a blank, and no status line. */
 static const char *reason_of(const struct fetch *fetch, CURLcode code)
 {
     if (fetch->cause)
         return fetch->cause;
     if (code == CURLE_OUT_OF_MEMORY && fetch->fault != FETCH_SHORT)
         return "too long a line in the headers";
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT && fetch->sent > 0)
+        return "a line in the headers that is none";
+    if (code == CURLE_UNSUPPORTED_PROTOCOL && fetch->sent > 0)
+        return "the server does not speak HTTP";
     return curl_easy_strerror(code);
 }
 
@@ -227,8 +233,8 @@ void settling_end(struct weir_self *self, struct fetch *fetch, CURLcode code)
 {
     int shortage = code == CURLE_OK ? 0 : shortage_of(fetch, code);
     const struct client *client = fetch->client;
-    bool again = code == CURLE_OPERATION_TIMEDOUT ? client->retry.has_timeout
-                                                  : client->retry.has_error;
+    bool is_late = code == CURLE_OPERATION_TIMEDOUT;
+    bool again = is_late ? client->retry.has_timeout : client->retry.has_error;
 
     if (code == CURLE_OK) {
         answered(self, fetch);

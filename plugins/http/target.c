@@ -15,7 +15,8 @@ static const struct {
     enum mark mark;
 } marks[] = { { "{}", MARK_RAW }, { "{payload}", MARK_PAYLOAD }, { "{key}", MARK_KEY } };
 
-/* Writes into memory of the right size; without memory it only counts. */
+/* Writes into memory of the right size; without memory it only counts, and not far beyond
+ * TARGET_SIZE_MAX. */
 struct writing {
     char *to; /* may be NULL */
     size_t size;
@@ -60,7 +61,7 @@ static bool is_plain(unsigned char byte)
 
 static void put_payload(struct writing *writing, const char *payload, size_t size, bool is_raw)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && writing->size <= TARGET_SIZE_MAX; i++) {
         unsigned char byte = (unsigned char)payload[i];
 
         if (is_raw ? byte != 0 : is_plain(byte))
@@ -77,7 +78,7 @@ static void fill(struct writing *writing, const char *template, const char *payl
     size_t step;
     int digits = snprintf(number, sizeof number, "%llu", (unsigned long long)key);
 
-    for (; *template; template += step) {
+    for (; *template && writing->size <= TARGET_SIZE_MAX; template += step) {
         enum mark mark = mark_at(template, &step);
 
         if (mark == MARK_KEY)
@@ -89,20 +90,9 @@ static void fill(struct writing *writing, const char *template, const char *payl
     }
 }
 
-char *target_create(const char *template, const char *payload, size_t size, uint64_t key)
-{
-    struct writing writing = { NULL, 0 };
-
-    fill(&writing, template, payload, size, key);
-    writing.to = calloc(1, writing.size + 1);
-    if (!writing.to)
-        return NULL;
-    writing.size = 0;
-    fill(&writing, template, payload, size, key);
-    return writing.to;
-}
-
 /* --- what is refused -------------------------------------------------------------------------- */
+
+static const char too_long[] = "the URL is longer than 64 KiB";
 
 static const char *skip_scheme(const char *url)
 {
@@ -173,11 +163,14 @@ const char *target_check(const char *template)
         return "does not begin with http://, https:// or {}";
     if (has_mark(host, strcspn(host, "/?#"), MARK_RAW))
         return "has {} in the host: {payload} may be there, or {} behind a slash";
+    if (strlen(template) > TARGET_SIZE_MAX)
+        return "is longer than 64 KiB";
     return has_dots(host + strcspn(host, "/?#")) ? "has a segment . or .." : NULL;
 }
 
-static const char *refuse_payload(const char *host, const char *payload, size_t size)
+static const char *refuse_payload(const char *template, const char *payload, size_t size)
 {
+    const char *host = skip_scheme(template);
     size_t host_size = strcspn(host, "/?#");
     const char *path = host + host_size;
     size_t path_size = strcspn(path, "?#");
@@ -190,16 +183,36 @@ static const char *refuse_payload(const char *host, const char *payload, size_t 
     return NULL;
 }
 
-const char *target_refuse(const char *template, const char *payload, size_t size, const char *url)
+const char *target_refuse(const char *url)
 {
     const char *host = skip_scheme(url);
-    const char *refusal = is_whole_url(template)
-                              ? NULL
-                              : refuse_payload(skip_scheme(template), payload, size);
 
-    if (refusal)
-        return refusal;
+    if (strlen(url) > TARGET_SIZE_MAX)
+        return too_long;
     if (!host)
         return "no URL of http or https";
     return has_dots(host + strcspn(host, "/?#")) ? "the URL has a segment . or .." : NULL;
+}
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+char *target_create(const char *template, const char *payload, size_t size, uint64_t key,
+                    const char **out_refusal)
+{
+    struct writing writing = { NULL, 0 };
+
+    fill(&writing, template, payload, size, key);
+    *out_refusal = is_whole_url(template) ? NULL : refuse_payload(template, payload, size);
+    if (!*out_refusal && writing.size > TARGET_SIZE_MAX)
+        *out_refusal = too_long;
+    writing.to = *out_refusal ? NULL : calloc(1, writing.size + 1);
+    if (!writing.to)
+        return NULL;
+    writing.size = 0;
+    fill(&writing, template, payload, size, key);
+    *out_refusal = target_refuse(writing.to);
+    if (!*out_refusal)
+        return writing.to;
+    free(writing.to);
+    return NULL;
 }

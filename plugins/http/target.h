@@ -12,18 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TARGET_SIZE_MAX ((size_t)64 * 1024) /* bytes of a finished URL */
+
 /* True when the template has `{}` or `{payload}`: the URL contains the message. */
 bool target_takes_payload(const char *template);
 
-/* Fills the template. Returns owned text; NULL: memory is out. Borrows all arguments. A NUL in the
- * payload becomes %00 also in place of `{}`. */
-char *target_create(const char *template, const char *payload, size_t size, uint64_t key);
+/* Fills the template. Returns owned text, a URL that may be asked for. NULL: `*out_refusal` says
+ * why not, or is NULL, when memory is out. Borrows all arguments. A NUL in the payload becomes %00
+ * also in place of `{}`. The payload must stay where the template puts it: it is no host of its
+ * own, and no segment that a server takes for another place. */
+char *target_create(const char *template, const char *payload, size_t size, uint64_t key,
+                    const char **out_refusal);
 
 /* Why a template is none, as the end of a sentence about it; NULL: it is one. */
 const char *target_check(const char *template);
 
-/* Why a finished URL must not be asked for; NULL: it may. The payload must stay where the template
- * puts it: it is no host of its own, and no segment that a server takes for another place. */
-const char *target_refuse(const char *template, const char *payload, size_t size, const char *url);
+/* Why a finished URL must not be asked for, wherever it is from; NULL: it may. */
+const char *target_refuse(const char *url);
 
 #endif

@@ -371,6 +371,48 @@ def test_tls():
             check(web.server.count("/ok/x") == 2, f"{web.server.counts}")
 
 
+def relay(source, target):
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+def serve_tunnel(listener, port):
+    """A proxy for one connection, whatever its CONNECT asks for."""
+    with listener.accept()[0] as client, socket.create_connection(("127.0.0.1", port)) as server:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += client.recv(1)
+        client.sendall(b"HTTP/1.1 200 Connected\r\nX-Of-Proxy: 1\r\n\r\n")
+        back = threading.Thread(target=relay, args=(server, client))
+        back.start()
+        relay(client, server)
+        back.join()
+
+
+def test_headers_of_a_proxy_are_not_those_of_the_answer():
+    """promise B130"""
+    with tempfile.TemporaryDirectory() as folder, \
+            socket.create_server(("127.0.0.1", 0)) as listener:
+        key, certificate = make_certificate(folder, "localhost")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with fetching(server=Server(context=context)) as web:
+            web.host.write(FILE.format(
+                url=f"https://localhost:{web.server.port}/{{}}", size=1, mailbox=4, out=web.out,
+                more=f', ca: "{certificate}", proxy: "{proxy}", pass: response, retry: [408]'))
+            check(web.host.run("reload").returncode == 0, "a reload")
+            tunnel = threading.Thread(target=serve_tunnel, args=(listener, web.server.port))
+            tunnel.start()
+            code, out, reason = web.request("ok/x")
+            check(code == 0 and out.startswith("200\n") and out.endswith("\n\nx\n") and
+                  "\nserver: " in out and "proxy" not in out, f"{out} {reason}")
+            check(web.host.stop(9) != 0, "killed")
+            tunnel.join()
+
+
 def test_proxy_of_the_environment_is_ignored():
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Goal:   http.client follows redirects as RFC 9110 15.4 wants, with no credentials for another
         server; a payload stays one segment of the path; a POST reaches the server as often as it is
-        counted; Retry-After has any length; and whatever a server sends has a limit. Shows promise
-        B40.
+        counted; Retry-After has any length; and whatever a server sends has a limit. Shows promises
+        B40, B130 and B131.
 Method: real hosts with a pool for each method or template; the server is a socket of the test that
         notes each request and answers by its path. Tables: a row is a case. Every wait is for a
         condition.
@@ -155,6 +155,23 @@ def test_each_redirect_has_its_method_and_body():
                       ("content-length" in second.headers) == keeps, f"{vars(second)}")
 
 
+def test_an_empty_body_has_its_length_and_no_type():
+    def answer(request):
+        yield reply(200) if request.target == "/end" else reply(307, b"", "Location: /end")
+    server = Server(answer)
+    methods = ("POST", "PUT", "PATCH")
+    with pools(server, {method.lower(): url(server, "/") +
+                        f", method: {method}, body: none, redirects: 1"
+                        for method in methods}) as ask:
+        for method in methods:
+            code, _, reason = ask(method.lower(), "x")
+            came = server.take()
+            check(code == 0 and len(came) == 2, f"{method}: {reason}")
+            for request in came:
+                check(request.method == method and request.headers["content-length"] == "0" and
+                      "content-type" not in request.headers, f"{vars(request)}")
+
+
 def test_what_is_no_redirect_is_a_status():
     def answer(request):
         name = request.target[1:]
@@ -271,6 +288,53 @@ def test_a_payload_stays_where_it_is_put():
             else:
                 check((code, out) == (0, wanted), what)
                 check(len(server.take()) == 1, what)
+
+
+# A path, and the target that the redirect leads to or None. RFC 3986 5.2.4 removes plain dots.
+LOCATIONS = (
+    ("/x/../y", "/y"),
+    ("y/./z", "/a/y/z"),
+    ("../../../y", "/y"),
+    ("/y?../z", "/y?../z"),
+    ("/x/../y/./%2e%2E/z", None),
+    ("/y/%2e%2e", None),
+    ("/%2e/y", None),
+    ("/y/.%2E?z", None),
+    ("%2e%2e/y", None),
+    ("//127.0.0.1:{port}/y/%2E./z", None),
+    ("/" + "%20" * 22000, None),
+)
+
+
+def test_a_redirect_leads_to_no_segment_of_dots():
+    """promise B40"""
+    def answer(request):
+        row = request.target.removeprefix("/a/row")
+        if row.isdigit():
+            yield reply(302, b"", f"Location: {LOCATIONS[int(row)][0]}".format(port=server.port))
+        else:
+            yield reply(200, request.target.encode())
+    server = Server(answer)
+    with pools(server, {"a": url(server, "/a/row{payload}") + ", redirects: 3"}) as ask:
+        for row, (location, wanted) in enumerate(LOCATIONS):
+            code, out, reason = ask("a", str(row))
+            came = [request.target for request in server.take()[1:]]
+            if wanted is None:
+                check(code != 0 and reason.strip() and not came, f"{location[:80]}: {out} {came}")
+            else:
+                check((code, out, came) == (0, wanted, [wanted]), f"{location}: {out} {reason}")
+
+
+def test_a_url_that_never_passes_holds_up_nothing():
+    """promise B131"""
+    server = Server(lambda _: [reply(200)])
+    args = {"a": url(server, "/{payload}") + ", parallel: 1", "b": 'url: "{}", parallel: 1'}
+    with pools(server, args) as ask:
+        for payload in ("x" * 65537, "\xff" * 40000):
+            for pool, text in (("a", payload), ("b", f"http://127.0.0.1:{server.port}/{payload}")):
+                code, _, reason = ask(pool, text)
+                check(code != 0 and "longer than 64 KiB" in reason, f"{pool}: {reason}")
+        check(ask("a", "x")[0] == 0 and len(server.take()) == 1, "the next one")
 
 
 # --- how often a request is sent -----------------------------------------------------------------
@@ -405,6 +469,17 @@ def test_trailers_are_no_headers():
         code, out, reason = ask("a", "x")
         check(code == 0 and "whole" in out and "x-late" not in out and "retry" not in out,
               f"{out} {reason}")
+
+
+def test_a_trailer_is_no_status_line():
+    """promise B130"""
+    def answer(_):
+        yield reply(200, b"", "A: 1").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked") \
+            + b"5\r\nwhole\r\n0\r\nHTTP/1.1: 404\r\nB: 2\r\n\r\n"
+    server = Server(answer)
+    with pools(server, {"a": url(server, "/") + ", pass: response"}) as ask:
+        code, out, reason = ask("a", "x")
+        check((code, out) == (0, "200\na: 1\n\nwhole"), f"{out!r} {reason}")
 
 
 def test_redirects_have_a_number_and_a_time():

@@ -5,174 +5,53 @@
  * Method: the kit is the host; the server is a socket of the test, which answers with given bytes.
  *         The test polls until a condition holds.
  */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <weir/testkit.h>
-
 #include "../../../plugins/http/http.h"
 #include "../../../plugins/http/statuses.h"
 #include "../../../plugins/http/target.h"
 #include "../host/suite.h"
+#include "http_peer.h"
 
 extern const struct weir_plugin weir_plugin_v1;
-
-/* --- the server ------------------------------------------------------------------------------- */
-
-static int listener;
-static unsigned port;
-static char asked[16384]; /* the last request */
-
-static void listen_somewhere(void)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof address;
-
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    CU_ASSERT_EQUAL_FATAL(bind(listener, (struct sockaddr *)&address, size), 0);
-    CU_ASSERT_EQUAL_FATAL(listen(listener, 8), 0);
-    CU_ASSERT_EQUAL_FATAL(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    port = ntohs(address.sin_port);
-}
-
-static void turn(struct weir_kit *kit)
-{
-    (void)weir_kit_poll(kit);
-    weir_kit_advance(kit, 1);
-}
-
-static int accept_one(struct weir_kit *kit)
-{
-    int client;
-
-    while ((client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) < 0)
-        turn(kit);
-    return client;
-}
-
-/* Closes the connections that nobody has accepted; on a busy machine there may be none yet. */
-static void drop_clients(void)
-{
-    int client;
-
-    while ((client = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
-        (void)close(client);
-}
-
-/* Reads a request into `asked` until `end` is in it. */
-static void read_until(struct weir_kit *kit, int client, const char *end)
-{
-    size_t size = 0;
-    ssize_t got;
-
-    memset(asked, 0, sizeof asked);
-    while (!strstr(asked, end)) {
-        got = recv(client, asked + size, sizeof asked - 1 - size, 0);
-        CU_ASSERT_NOT_EQUAL_FATAL(got, 0);
-        if (got > 0)
-            size += (size_t)got;
-        turn(kit);
-    }
-}
-
-static void answer_and_close(int client, const char *answer)
-{
-    CU_ASSERT_EQUAL(send(client, answer, strlen(answer), MSG_NOSIGNAL), (ssize_t)strlen(answer));
-    (void)close(client);
-}
-
-/* Answers one request. */
-static void serve(struct weir_kit *kit, const char *answer)
-{
-    int client = accept_one(kit);
-
-    read_until(kit, client, "\r\n\r\n");
-    answer_and_close(client, answer);
-}
-
-/* --- the client ------------------------------------------------------------------------------- */
-
-static struct weir_kit *open_with(const char *more)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "client");
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(kit);
-    listen_somewhere();
-    CU_ASSERT_EQUAL_FATAL(
-        weir_kit_open_format(kit, "url: \"http://127.0.0.1:%u/a?b={payload}\"\n%s", port, more), 0);
-    return kit;
-}
-
-static void finish(struct weir_kit *kit)
-{
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-    (void)close(listener);
-}
-
-static void settled(struct weir_kit *kit, enum weir_verdict verdict, size_t count)
-{
-    while (weir_kit_kept_count(kit) > 0)
-        turn(kit);
-    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, verdict), count);
-}
-
-static void hand_over(struct weir_kit *kit, const char *text)
-{
-    CU_ASSERT_EQUAL(weir_kit_handle(kit, "any/1", text, strlen(text)), WEIR_KEEP);
-}
-
-static void expect_text(const struct weir_message *message, const char *tag, const char *text)
-{
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    CU_ASSERT_STRING_EQUAL(message->tag->name, tag);
-    CU_ASSERT_EQUAL_FATAL(message->size, strlen(text));
-    /* An empty message has no data. */
-    CU_ASSERT_TRUE(message->size == 0 || memcmp(message->data, text, message->size) == 0);
-}
-
-#define OK "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-One: 1\r\n\r\nyes"
-#define CHUNKED                                                                                    \
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nye\r\n1\r\ns\r\n0\r\n\r\n"
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
 static void test_answer_goes_to_the_output(void)
 {
-    struct weir_kit *kit = open_with("headers: {X-Who: me}\nuser_agent: tester");
+    struct weir_kit *kit = peer_open("headers: {X-Who: me}\nuser_agent: tester");
 
-    hand_over(kit, "a b/\xc3\xa4");
-    serve(kit, OK);
-    settled(kit, WEIR_DONE, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "GET /a?b=a%20b%2F%C3%A4 HTTP/1.1\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nX-Who: me\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nUser-Agent: tester\r\n"));
-    expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "yes");
-    hand_over(kit, "");
-    serve(kit, CHUNKED);
-    settled(kit, WEIR_DONE, 2);
-    expect_text(weir_kit_emitted(kit, 0, 1), HTTP_BODY_TAG, "yes");
+    peer_hand_over(kit, "a b/\xc3\xa4");
+    peer_serve(kit, PEER_OK);
+    peer_settled(kit, WEIR_DONE, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "GET /a?b=a%20b%2F%C3%A4 HTTP/1.1\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nX-Who: me\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nUser-Agent: tester\r\n"));
+    peer_expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "yes");
+    peer_hand_over(kit, "");
+    peer_serve(kit, PEER_CHUNKED);
+    peer_settled(kit, WEIR_DONE, 2);
+    peer_expect_text(weir_kit_emitted(kit, 0, 1), HTTP_BODY_TAG, "yes");
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "answers_2xx=2\n"));
     CU_ASSERT_EQUAL(weir_kit_done(kit, "fetches"), 2);
     CU_ASSERT_EQUAL(weir_kit_done(kit, "bytes"), 6);
-    finish(kit);
+    peer_finish(kit);
 }
 
 static void test_requester_gets_the_answer(void)
 {
-    struct weir_kit *kit = open_with("pass: response");
+    struct weir_kit *kit = peer_open("pass: response");
 
     CU_ASSERT_EQUAL(weir_kit_request(kit, "any/1", "x", 1), WEIR_KEEP);
-    serve(kit, OK);
-    settled(kit, WEIR_DONE, 1);
-    expect_text(weir_kit_replied(kit, 0), HTTP_RESPONSE_TAG, "200\nx-one: 1\n\nyes");
+    peer_serve(kit, PEER_OK);
+    peer_settled(kit, WEIR_DONE, 1);
+    peer_expect_text(weir_kit_replied(kit, 0), HTTP_RESPONSE_TAG, "200\nx-one: 1\n\nyes");
     CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 0, 0));
-    finish(kit);
+    peer_finish(kit);
 }
 
 static void test_payload_is_the_body(void)
@@ -180,122 +59,110 @@ static void test_payload_is_the_body(void)
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "client");
     int client;
 
-    listen_somewhere();
+    peer_listen();
     CU_ASSERT_EQUAL_FATAL(weir_kit_open_format(kit,
                                                "url: \"http://127.0.0.1:%u/{key}\"\nmethod: PUT\n"
                                                "secret_headers: {authorization: Bearer x}",
-                                               port),
+                                               peer_port),
                           0);
-    hand_over(kit, "the payload");
-    client = accept_one(kit);
-    read_until(kit, client, "the payload");
-    answer_and_close(client, "HTTP/1.1 204 No Content\r\n\r\n");
-    settled(kit, WEIR_DONE, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "PUT /0 HTTP/1.1\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nContent-Type: application/octet-stream\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nauthorization: Bearer x\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nContent-Length: 11\r\n"));
-    expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "");
-    finish(kit);
+    peer_hand_over(kit, "the payload");
+    client = peer_accept(kit);
+    peer_read_until(kit, client, "the payload");
+    peer_answer(client, "HTTP/1.1 204 No Content\r\n\r\n");
+    peer_settled(kit, WEIR_DONE, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "PUT /0 HTTP/1.1\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nContent-Type: application/octet-stream\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nauthorization: Bearer x\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nContent-Length: 11\r\n"));
+    peer_expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "");
+    peer_finish(kit);
 }
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
-static void expect(const char *more, const char *answer, enum weir_verdict verdict,
-                   const char *reason)
-{
-    struct weir_kit *kit = open_with(more);
-
-    hand_over(kit, "x");
-    serve(kit, answer);
-    settled(kit, verdict, 1);
-    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), reason);
-    CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 0, 0));
-    finish(kit);
-}
-
 /* promise B17 */
 static void test_each_end_has_its_verdict(void)
 {
-    expect("", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT, "status 404");
-    expect("", "HTTP/1.1 301 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT,
-           "status 301");
-    expect("", "HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY, "status 408");
-    expect("", "HTTP/1.1 500 Wrong\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY, "status 500");
-    expect("retry: [error]", "HTTP/1.1 500 Wrong\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT,
-           "status 500");
-    expect("retry: [404]", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY,
-           "status 404");
-    expect("", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", WEIR_RETRY,
-           "Transferred a partial file");
-    expect("", "", WEIR_RETRY, "Server returned nothing (no headers, no data)");
-    expect("retry: [500]", "", WEIR_REJECT, "Server returned nothing (no headers, no data)");
-    expect("response_max: 2", OK, WEIR_REJECT, "more than response_max");
-    expect("response_max: 2", CHUNKED, WEIR_REJECT, "more than response_max");
+    peer_expect("", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT,
+                "status 404");
+    peer_expect("", "HTTP/1.1 301 Moved\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT,
+                "status 301");
+    peer_expect("", "HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY, "status 408");
+    peer_expect("", "HTTP/1.1 500 Wrong\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY, "status 500");
+    peer_expect("retry: [error]", "HTTP/1.1 500 Wrong\r\nContent-Length: 0\r\n\r\n", WEIR_REJECT,
+                "status 500");
+    peer_expect("retry: [404]", "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", WEIR_RETRY,
+                "status 404");
+    peer_expect("", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", WEIR_RETRY,
+                "Transferred a partial file");
+    peer_expect("", "", WEIR_RETRY, "Server returned nothing (no headers, no data)");
+    peer_expect("retry: [500]", "", WEIR_REJECT, "Server returned nothing (no headers, no data)");
+    peer_expect("response_max: 2", PEER_OK, WEIR_REJECT, "more than response_max");
+    peer_expect("response_max: 2", PEER_CHUNKED, WEIR_REJECT, "more than response_max");
 }
 
 static void test_headers_without_end_are_rejected(void)
 {
-    struct weir_kit *kit = open_with("");
+    struct weir_kit *kit = peer_open("");
     char line[1024] = "X: ";
     int client;
 
-    hand_over(kit, "x");
-    client = accept_one(kit);
-    read_until(kit, client, "\r\n\r\n");
+    peer_hand_over(kit, "x");
+    client = peer_accept(kit);
+    peer_read_until(kit, client, "\r\n\r\n");
     memset(line + 3, 'x', sizeof line - 5);
     memcpy(line + sizeof line - 2, "\r\n", 2);
     (void)send(client, "HTTP/1.1 200 OK\r\n", 17, MSG_NOSIGNAL);
     while (weir_kit_kept_count(kit) > 0) {
         (void)send(client, line, sizeof line, MSG_NOSIGNAL);
-        turn(kit);
+        peer_turn(kit);
     }
-    settled(kit, WEIR_REJECT, 1);
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "too many headers");
     (void)close(client);
-    finish(kit);
+    peer_finish(kit);
 }
 
 /* promise B17 */
 static void test_retry_after_is_respected(void)
 {
-    struct weir_kit *kit = open_with("backoff: 1s");
+    struct weir_kit *kit = peer_open("backoff: 1s");
 
-    hand_over(kit, "x");
-    serve(kit, "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
-    settled(kit, WEIR_RETRY, 1);
+    peer_hand_over(kit, "x");
+    peer_serve(kit, "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+    peer_settled(kit, WEIR_RETRY, 1);
     CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 7000);
-    hand_over(kit, "x");
-    serve(kit, "HTTP/1.1 503 Full\r\nRetry-After: 301\r\nContent-Length: 0\r\n\r\n");
-    settled(kit, WEIR_REJECT, 1);
+    peer_hand_over(kit, "x");
+    peer_serve(kit, "HTTP/1.1 503 Full\r\nRetry-After: 301\r\nContent-Length: 0\r\n\r\n");
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Retry-After of 301 s");
-    finish(kit);
+    peer_finish(kit);
 }
 
 static void test_pauses_grow(void)
 {
-    struct weir_kit *kit = open_with("backoff: 1s\nbackoff_max: 3s");
+    struct weir_kit *kit = peer_open("backoff: 1s\nbackoff_max: 3s");
     static const uint64_t whole[] = { 1000, 2000, 3000, 3000 };
 
     for (uint16_t i = 0; i < 4; i++) {
         struct weir_message like = { .kind = WEIR_MESSAGE, .attempt = (uint16_t)(i + 1) };
 
         CU_ASSERT_EQUAL(weir_kit_deliver(kit, &like), WEIR_KEEP);
-        serve(kit, "HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n");
-        settled(kit, WEIR_RETRY, i + 1u);
+        peer_serve(kit, "HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n");
+        peer_settled(kit, WEIR_RETRY, i + 1u);
         CU_ASSERT_TRUE(weir_kit_retry_ms(kit) >= whole[i] / 2);
         CU_ASSERT_TRUE(weir_kit_retry_ms(kit) <= whole[i]);
     }
-    finish(kit);
+    peer_finish(kit);
 }
 
 static void test_server_that_is_not_there(void)
 {
-    struct weir_kit *kit = open_with("");
+    struct weir_kit *kit = peer_open("");
 
-    (void)close(listener);
-    hand_over(kit, "x");
-    settled(kit, WEIR_RETRY, 1);
+    (void)close(peer_listener);
+    peer_hand_over(kit, "x");
+    peer_settled(kit, WEIR_RETRY, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Couldn't connect to server");
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "no_answer=1\n"));
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
@@ -303,13 +170,13 @@ static void test_server_that_is_not_there(void)
 
 static void test_server_that_is_too_slow(void)
 {
-    struct weir_kit *kit = open_with("timeout: 50ms\nretry: [error]");
+    struct weir_kit *kit = peer_open("timeout: 50ms\nretry: [error]");
 
-    hand_over(kit, "x");
-    settled(kit, WEIR_REJECT, 1);
+    peer_hand_over(kit, "x");
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Timeout was reached");
-    drop_clients();
-    finish(kit);
+    peer_drop_clients();
+    peer_finish(kit);
 }
 
 /* --- redirects -------------------------------------------------------------------------------- */
@@ -321,147 +188,148 @@ static void move(struct weir_kit *kit, const char *to)
     char answer[256];
 
     (void)snprintf(answer, sizeof answer, MOVED, to);
-    serve(kit, answer);
+    peer_serve(kit, answer);
 }
 
 static void test_redirects_are_followed_up_to_a_number(void)
 {
-    struct weir_kit *kit = open_with("redirects: 1\nsecret_headers: {x-secret: hidden}");
+    struct weir_kit *kit = peer_open("redirects: 1\nsecret_headers: {x-secret: hidden}");
 
-    hand_over(kit, "x");
+    peer_hand_over(kit, "x");
     move(kit, "/b");
-    serve(kit, OK);
-    settled(kit, WEIR_DONE, 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "GET /b HTTP/1.1\r\n"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(asked, "\r\nx-secret: hidden\r\n"));
-    hand_over(kit, "x");
+    peer_serve(kit, PEER_OK);
+    peer_settled(kit, WEIR_DONE, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "GET /b HTTP/1.1\r\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer_asked, "\r\nx-secret: hidden\r\n"));
+    peer_hand_over(kit, "x");
     move(kit, "/b");
     move(kit, "/c");
-    settled(kit, WEIR_REJECT, 1);
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "Number of redirects hit maximum amount");
-    hand_over(kit, "x");
+    peer_hand_over(kit, "x");
     move(kit, "file:///etc/passwd");
-    settled(kit, WEIR_REJECT, 2);
-    finish(kit);
+    peer_settled(kit, WEIR_REJECT, 2);
+    peer_finish(kit);
 }
 
 /* promise B17: `localhost` is another host than 127.0.0.1. */
 static void test_secrets_do_not_go_to_another_server(void)
 {
-    struct weir_kit *kit = open_with(
+    struct weir_kit *kit = peer_open(
         "redirects: 5\nsecret_headers: {x-secret: hidden}\ntimeout: 5s");
     char url[64];
     int client, other;
 
-    hand_over(kit, "x");
-    (void)snprintf(url, sizeof url, "http://localhost:%u/", port);
+    peer_hand_over(kit, "x");
+    (void)snprintf(url, sizeof url, "http://localhost:%u/", peer_port);
     move(kit, url);
-    settled(kit, WEIR_REJECT, 1);
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(weir_kit_reason(kit), "redirect to another server, with credentials"));
-    client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    other = client < 0 ? -1 : (int)recv(client, asked, sizeof asked, 0);
+    client = accept4(peer_listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    other = client < 0 ? -1 : (int)recv(client, peer_asked, sizeof peer_asked, 0);
     CU_ASSERT_TRUE(other <= 0); /* connected at most, and nothing was sent */
     if (client >= 0)
         (void)close(client);
-    finish(kit);
+    peer_finish(kit);
 }
 
 /* --- trouble ---------------------------------------------------------------------------------- */
 
 static void test_answer_waits_for_room_and_is_not_fetched_again(void)
 {
-    struct weir_kit *kit = open_with("");
+    struct weir_kit *kit = peer_open("");
 
     weir_kit_limit(kit, 0, WEIR_EFULL);
-    hand_over(kit, "x");
-    serve(kit, OK);
+    peer_hand_over(kit, "x");
+    peer_serve(kit, PEER_OK);
     while (!strstr(weir_kit_inspect(kit, NULL), "answers_2xx=1\n"))
-        turn(kit);
+        peer_turn(kit);
     weir_kit_advance(kit, 1000);
     CU_ASSERT_EQUAL(weir_kit_kept_count(kit), 1);
     weir_kit_limit(kit, UINT32_MAX, 0);
-    settled(kit, WEIR_DONE, 1);
-    expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "yes");
-    CU_ASSERT_TRUE(accept4(listener, NULL, NULL, SOCK_CLOEXEC) < 0);
-    finish(kit);
+    peer_settled(kit, WEIR_DONE, 1);
+    peer_expect_text(weir_kit_emitted(kit, 0, 0), HTTP_BODY_TAG, "yes");
+    CU_ASSERT_TRUE(accept4(peer_listener, NULL, NULL, SOCK_CLOEXEC) < 0);
+    peer_finish(kit);
 }
 
 static void test_answer_that_nobody_wants_is_given_up(void)
 {
-    struct weir_kit *kit = open_with("");
+    struct weir_kit *kit = peer_open("");
     char byte;
     int client;
 
-    hand_over(kit, "x");
-    client = accept_one(kit);
-    read_until(kit, client, "\r\n\r\n");
+    peer_hand_over(kit, "x");
+    client = peer_accept(kit);
+    peer_read_until(kit, client, "\r\n\r\n");
     weir_kit_wanted(kit, false);
     weir_kit_advance(kit, 1000);
-    settled(kit, WEIR_REJECT, 1);
+    peer_settled(kit, WEIR_REJECT, 1);
     CU_ASSERT_EQUAL(recv(client, &byte, 1, 0), 0);
     (void)close(client);
-    finish(kit);
+    peer_finish(kit);
 }
 
 static void test_many_at_a_time(void)
 {
-    struct weir_kit *kit = open_with("parallel: 3");
+    struct weir_kit *kit = peer_open("parallel: 3");
     int clients[3];
 
     CU_ASSERT_EQUAL(weir_kit_demand(kit), 3);
     for (int i = 0; i < 3; i++)
-        hand_over(kit, "x");
+        peer_hand_over(kit, "x");
     for (int i = 0; i < 3; i++)
-        clients[i] = accept_one(kit);
+        clients[i] = peer_accept(kit);
     CU_ASSERT_EQUAL(weir_kit_kept_count(kit), 3);
     for (int i = 3; i-- > 0;) {
-        read_until(kit, clients[i], "\r\n\r\n");
-        answer_and_close(clients[i], OK);
+        peer_read_until(kit, clients[i], "\r\n\r\n");
+        peer_answer(clients[i], PEER_OK);
     }
-    settled(kit, WEIR_DONE, 3);
-    finish(kit);
+    peer_settled(kit, WEIR_DONE, 3);
+    peer_finish(kit);
 }
 
 /* The host settles what a worker keeps that is closed. */
 static void test_worker_may_be_closed_in_the_middle(void)
 {
-    struct weir_kit *kit = open_with("");
+    struct weir_kit *kit = peer_open("");
     int client;
 
-    hand_over(kit, "x");
-    hand_over(kit, "y");
-    client = accept_one(kit);
+    peer_hand_over(kit, "x");
+    peer_hand_over(kit, "y");
+    client = peer_accept(kit);
     weir_kit_close(kit, WEIR_END_SHUTDOWN);
     (void)close(client);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 2); /* it kept two messages */
-    (void)close(listener);
+    (void)close(peer_listener);
 }
 
 /* Each call that needs memory fails once; the message is tried again, or done. */
 static void test_memory_may_be_out(void)
 {
     for (uint32_t nth = 1; nth < 8; nth++) {
-        struct weir_kit *kit = open_with("");
+        struct weir_kit *kit = peer_open("");
         int client, verdict;
 
         weir_kit_fail_allocation(kit, nth);
         verdict = weir_kit_handle(kit, "any/1", "x", 1);
         CU_ASSERT_TRUE(verdict == WEIR_KEEP || verdict == WEIR_RETRY);
         if (verdict == WEIR_KEEP) {
-            while ((client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) < 0) {
+            while ((client = accept4(peer_listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) <
+                   0) {
                 weir_kit_advance(kit, 1000);
                 (void)weir_kit_poll(kit);
             }
-            read_until(kit, client, "\r\n\r\n");
-            answer_and_close(client, OK);
+            peer_read_until(kit, client, "\r\n\r\n");
+            peer_answer(client, PEER_OK);
             while (weir_kit_kept_count(kit) > 0) {
                 weir_kit_advance(kit, 1000);
                 (void)weir_kit_poll(kit);
             }
             CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_DONE), 1);
         }
-        finish(kit);
+        peer_finish(kit);
     }
 }
 
@@ -469,7 +337,8 @@ static void test_memory_may_be_out(void)
 
 static void expect_target(const char *template, const char *wanted)
 {
-    char *url = target_create(template, "a/\"b", 4, 7);
+    const char *refusal;
+    char *url = target_create(template, "a/\"b", 4, 7, &refusal);
 
     CU_ASSERT_STRING_EQUAL(url, wanted);
     free(url);
@@ -478,7 +347,6 @@ static void expect_target(const char *template, const char *wanted)
 static void test_templates_are_filled(void)
 {
     expect_target("http://a/{payload}?{key}", "http://a/a%2F%22b?7");
-    expect_target("{}", "a/\"b");
     expect_target("http://a/{}{}", "http://a/a/\"ba/\"b");
     expect_target("http://a/{other}{", "http://a/{other}{");
     CU_ASSERT_TRUE(target_takes_payload("x{}"));
@@ -502,39 +370,15 @@ static void test_words_are_sets_of_statuses(void)
         CU_ASSERT_PTR_EQUAL(statuses_read(&statuses, &(struct weir_list){ &bad[i], 1 }), bad[i]);
 }
 
-static void expect_mistake(const char *args, const char *mistake)
-{
-    struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "client");
-
-    CU_ASSERT_EQUAL(weir_kit_open_args(kit, args), WEIR_EINVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_mistakes(kit), mistake));
-    CU_ASSERT_PTR_NULL(strstr(weir_kit_mistakes(kit), "hidden"));
-    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
-}
-
-static void test_wrong_options_are_reported(void)
-{
-    expect_mistake("method: GET", "url: is required");
-    expect_mistake("url: ftp://a/", "does not begin with http://");
-    expect_mistake("url: http://a/\nmethod: G T", "G T is no method");
-    expect_mistake("url: http://a/\nmethod: HEAD\nbody: payload", "HEAD has no body");
-    expect_mistake("url: http://a/\nheaders: {\"a b\": c}", "a b is no name of a header");
-    expect_mistake("url: http://a/\nsecret_headers: {a: \"hidden\\nb\"}", "the value of a has a");
-    expect_mistake("url: http://a/\ndone: [20]", "20 is no status");
-    expect_mistake("url: http://a/\ndone: [error]", "without an answer");
-    expect_mistake("url: http://a/\nretry: [soon]", "soon is not 429");
-    expect_mistake("url: http://a/\nretry: [200]", "a status is in `done`, too");
-    expect_mistake("url: http://a/\nbackoff: 2m", "is longer than backoff_max");
-}
-
 static void test_url_that_is_none_is_rejected(void)
 {
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "client");
 
     CU_ASSERT_EQUAL_FATAL(weir_kit_open_args(kit, "url: \"{}\""), 0);
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "any/1", "file:///etc/passwd", 18), WEIR_REJECT);
-    hand_over(kit, "http://a b/\r\nX: y");
-    settled(kit, WEIR_REJECT, 2);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "any/1", "a/\"b", 4), WEIR_REJECT);
+    peer_hand_over(kit, "http://a b/\r\nX: y");
+    peer_settled(kit, WEIR_REJECT, 3);
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
 }
 
@@ -559,7 +403,6 @@ int main(void)
         { "memory", test_memory_may_be_out },
         { "templates", test_templates_are_filled },
         { "statuses", test_words_are_sets_of_statuses },
-        { "options", test_wrong_options_are_reported },
         { "no URL", test_url_that_is_none_is_rejected },
         CU_TEST_INFO_NULL,
     };
