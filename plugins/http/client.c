@@ -13,6 +13,7 @@
 #include "../files/files.h"
 #include "fetch.h"
 #include "http.h"
+#include "lookups.h"
 #include "redirect.h"
 #include "settling.h"
 #include "target.h"
@@ -49,12 +50,12 @@ static void look_later(struct weir_self *self, struct client *client)
         client->look = 0;
 }
 
-static void look_at(struct weir_self *self, struct client *client, struct fetch *fetch)
+static void look_at(struct weir_self *self, struct fetch *fetch)
 {
     if (fetch->phase == FETCH_LEAVING) {
         settling_send(self, fetch);
     } else if (!weir_is_wanted(self, fetch->message)) {
-        engine_remove(self, &client->engine, fetch->easy);
+        lookups_give_up(self, fetch);
         settling_give_up(self, fetch);
     }
 }
@@ -67,7 +68,7 @@ static void look(struct weir_self *self, void *memory, void *context)
     client->look = 0;
     for (struct fetch *fetch = client->first, *next; fetch; fetch = next) {
         next = fetch->next;
-        look_at(self, client, fetch);
+        look_at(self, fetch);
     }
     engine_look(self, &client->engine);
     look_later(self, client);
@@ -79,6 +80,10 @@ static bool ended(struct weir_self *self, void *memory, CURL *easy, CURLcode cod
     struct fetch *fetch = NULL;
 
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &fetch);
+    if (!fetch) {
+        lookups_forget(client, easy);
+        return false;
+    }
     if (code == CURLE_OK && redirect_take(fetch, &code))
         return true;
     settling_end(self, fetch, code);
@@ -94,7 +99,7 @@ static bool ended(struct weir_self *self, void *memory, CURL *easy, CURLcode cod
  * needs none: else a worker could wait for another one for ever. */
 static bool may_fetch(struct weir_self *self, struct client *client)
 {
-    uint32_t beside = client->fetch_count;
+    uint32_t beside = client->fetch_count ? client->fetch_count + client->late_count : 0;
 
     if (beside <= client->share)
         return true;
@@ -212,8 +217,9 @@ static bool sends_body(const struct client_settings *settings)
             strcmp(method, "PATCH") == 0);
 }
 
-static void release(struct client *client)
+static void release(struct weir_self *self, struct client *client)
 {
+    lookups_close(self, client);
     engine_close(&client->engine);
     curl_slist_free_all(client->headers);
 }
@@ -242,11 +248,13 @@ static int client_open(struct weir_self *self, const void *settings, void *memor
     client->has_body = sends_body(client->settings);
     (void)statuses_read(&client->done, &client->settings->done);
     (void)statuses_read(&client->retry, &client->settings->retry);
-    status = engine_open(self, &client->engine, ended);
+    status = engine_open(self, &client->engine, ended, lookups_expire);
+    if (status == 0)
+        status = lookups_open(client);
     if (status == 0)
         status = start(self, client);
     if (status != 0)
-        release(client);
+        release(self, client);
     return status;
 }
 
@@ -263,7 +271,7 @@ static void client_close(struct weir_self *self, void *memory, int reason)
             engine_remove(self, &client->engine, fetch->easy);
         fetch_destroy(fetch);
     }
-    release(client);
+    release(self, client);
 }
 
 static void client_inspect(struct weir_self *self, void *memory, struct weir_inspection *out)
@@ -275,6 +283,7 @@ static void client_inspect(struct weir_self *self, void *memory, struct weir_ins
 
     (void)self;
     weir_inspect_add(out, "fetching", "%u", client->fetch_count);
+    weir_inspect_add(out, "late_lookups", "%u", client->late_count);
     weir_inspect_add(out, "fetches", "%llu", (unsigned long long)figures->done);
     weir_inspect_add(out, "retried", "%llu", (unsigned long long)figures->retried);
     weir_inspect_add(out, "rejects", "%llu", (unsigned long long)figures->rejected);

@@ -45,8 +45,11 @@ struct client {
     struct fetch *first;        /* all that have not been settled */
     uint32_t fetch_count;
     uint32_t share; /* fetches beside the first one that descriptors were granted for */
-    uint64_t look;  /* timer; 0 = none */
-    uint64_t noise; /* state of a generator, for the delays of retries */
+    CURL **late;    /* owned: transfers that wait for the end of their look-up, see lookups.h */
+    uint32_t late_count;
+    uint64_t lookup_ms; /* not after the first time-out of a look-up; see fetch.h */
+    uint64_t look;      /* timer; 0 = none */
+    uint64_t noise;     /* state of a generator, for the delays of retries */
     struct client_figures figures;
 };
 

@@ -35,12 +35,18 @@ static int change_socket(CURL *easy, curl_socket_t socket, int what, void *conte
     return 0;
 }
 
-void engine_look(struct weir_self *self, struct engine *engine)
+static void act(struct weir_self *self, struct engine *engine, curl_socket_t socket, int mask)
 {
     int running;
 
+    engine->before(self, engine);
+    (void)curl_multi_socket_action(engine->multi, socket, mask, &running);
+}
+
+void engine_look(struct weir_self *self, struct engine *engine)
+{
     engine->self = self;
-    (void)curl_multi_socket_action(engine->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    act(self, engine, CURL_SOCKET_TIMEOUT, 0);
     work(self, engine);
 }
 
@@ -70,18 +76,17 @@ static int change_timer(CURLM *multi, long delay_ms, void *context)
 
 /* --- working ---------------------------------------------------------------------------------- */
 
-static void act(struct engine *engine)
+static void act_on_events(struct weir_self *self, struct engine *engine)
 {
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(engine->poller, events, EVENTS_MAX, 0);
-    int running;
 
     for (int i = 0; i < count; i++) {
         int mask = (events[i].events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
                    (events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                    (events[i].events & EPOLLERR ? CURL_CSELECT_ERR : 0);
 
-        (void)curl_multi_socket_action(engine->multi, events[i].data.fd, mask, &running);
+        act(self, engine, events[i].data.fd, mask);
     }
 }
 
@@ -95,7 +100,7 @@ static void on_poller(struct weir_self *self, void *memory, void *context, int d
     (void)readiness;
     engine->self = self;
     engine->is_watching = false;
-    act(engine);
+    act_on_events(self, engine);
     work(self, engine);
 }
 
@@ -152,10 +157,12 @@ void engine_remove(struct weir_self *self, struct engine *engine, CURL *easy)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-int engine_open(struct weir_self *self, struct engine *engine, engine_ended *ended)
+int engine_open(struct weir_self *self, struct engine *engine, engine_ended *ended,
+                engine_before *before)
 {
     engine->self = self;
     engine->ended = ended;
+    engine->before = before;
     engine->poller = epoll_create1(EPOLL_CLOEXEC);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         engine->multi = NULL;

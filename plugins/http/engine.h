@@ -16,6 +16,9 @@
  * started again. */
 typedef bool engine_ended(struct weir_self *self, void *state, CURL *easy, CURLcode code);
 
+/* libcurl is about to work, and to end what has reached its time-out. */
+typedef void engine_before(struct weir_self *self, void *state);
+
 struct engine {
     struct weir_self *self; /* of the present callback */
     CURLM *multi;           /* owned */
@@ -23,11 +26,13 @@ struct engine {
     bool is_watching;
     uint64_t timer; /* 0 = none */
     engine_ended *ended;
+    engine_before *before;
 };
 
 /* In `open`. The engine is the first field of the state of its actor. Returns 0 or WEIR_ENOMEM;
  * then engine_close is still to be called. */
-int engine_open(struct weir_self *self, struct engine *engine, engine_ended *ended);
+int engine_open(struct weir_self *self, struct engine *engine, engine_ended *ended,
+                engine_before *before);
 /* In `close`. The transfers have been removed. */
 void engine_close(struct engine *engine);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "fetch.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #include "../files/files.h"
 #include "incoming.h"
+#include "lookups.h"
 
 /* A kept connection that was idle for longer is not used for a request that must not be sent twice:
  * most servers close theirs after two seconds or more, and may do it just now. */
@@ -117,8 +116,8 @@ static CURLcode set_limits(CURL *easy, const struct client_settings *settings)
 {
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->connect_timeout);
-    /* libcurl looks names up in threads. Without this it joins them, at a time-out and at the end,
-     * and getaddrinfo has no time-out that we could set. */
+    /* libcurl looks names up in threads. Without this it joins them at the end, and getaddrinfo has
+     * no time-out that we could set. */
     (void)curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* those of a proxy */
@@ -150,18 +149,6 @@ static CURLcode set_texts(CURL *easy, const struct client_settings *settings)
     return code;
 }
 
-/* curl_opensocket_callback: libcurl does not pass on why there is no socket. */
-static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    struct fetch *fetch = context;
-    int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-
-    (void)purpose;
-    if (made < 0 && weir_is_short(errno))
-        fetch_lack(fetch, errno);
-    return made < 0 ? CURL_SOCKET_BAD : made;
-}
-
 static void set_calls(struct fetch *fetch)
 {
     CURL *easy = fetch->easy;
@@ -173,7 +160,9 @@ static void set_calls(struct fetch *fetch)
     (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, fetch);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
     (void)curl_easy_setopt(easy, CURLOPT_PREREQDATA, fetch);
-    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, lookups_begin);
+    (void)curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, fetch);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, lookups_end);
     (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
 }
 

@@ -31,7 +31,8 @@ enum fetch_fault {
     FETCH_FAULTLESS = 0, /* it did not */
     FETCH_REFUSED = 1,   /* `cause`; another attempt would end in the same way */
     FETCH_FAILED = 2,    /* `cause`; there is no whole answer */
-    FETCH_SHORT = 3,     /* the host lacked a descriptor or memory: `shortage` */
+    FETCH_CROWDED = 3,   /* `cause`; it stands for connect_timeout, and is not tried again before */
+    FETCH_SHORT = 4,     /* the host lacked a descriptor or memory: `shortage` */
 };
 
 struct fetch {
@@ -48,7 +49,8 @@ struct fetch {
     uint32_t redirects; /* that were followed */
     uint32_t sent;      /* how often libcurl began to send the present request */
     bool has_acted;     /* a request was sent that counts each time */
-    uint64_t end_ms;    /* when `timeout` is over; of CLOCK_MONOTONIC */
+    uint64_t end_ms;    /* when `timeout` is over; of CLOCK_MONOTONIC, as the next one */
+    uint64_t lookup_ms; /* when the look-up that runs reaches a time-out; 0 = none runs */
     size_t came;        /* bytes of headers of the present request's answers */
     enum fetch_phase phase;
     struct fetch_bytes head; /* lines `name: value` of the last answer; as they came, while

@@ -74,6 +74,8 @@ static void retry(struct weir_self *self, struct fetch *fetch)
     }
     if (asked * SECOND_MS > delay)
         delay = asked * SECOND_MS;
+    if (fetch->fault == FETCH_CROWDED && client->settings->connect_timeout > delay)
+        delay = client->settings->connect_timeout;
     weir_retry_after(self, delay);
     settle(self, fetch, WEIR_RETRY);
 }
@@ -233,7 +235,7 @@ void settling_end(struct weir_self *self, struct fetch *fetch, CURLcode code)
 {
     int shortage = code == CURLE_OK ? 0 : shortage_of(fetch, code);
     const struct client *client = fetch->client;
-    bool is_late = code == CURLE_OPERATION_TIMEDOUT;
+    bool is_late = code == CURLE_OPERATION_TIMEDOUT || fetch->fault == FETCH_CROWDED;
     bool again = is_late ? client->retry.has_timeout : client->retry.has_error;
 
     if (code == CURLE_OK) {

@@ -2,6 +2,7 @@
 /*
  * Goal:   a look-up of a name that is not answered is inside the time-outs of http.client: the
  *         message gets its verdict, other fetches of the worker go on, and its end waits for none.
+ *         The number of look-ups that run has a bound.
  * Method: the kit is the host; getaddrinfo is the test's own, and does not return. A worker that
  *         waited for it would never go on, and the test would not end.
  */
@@ -64,6 +65,77 @@ static void test_look_up_is_inside_the_time_outs(void)
     silent_names_be_silent();
 }
 
+static void fetch_many(struct weir_kit *kit, uint32_t count)
+{
+    char url[64];
+
+    for (uint32_t i = 0; i < count; i++) {
+        (void)snprintf(url, sizeof url, "http://n%u.silent/", i);
+        fetch(kit, url);
+    }
+}
+
+/* Waits until the worker has as many look-ups that have outlived their fetches. */
+static void until_late(struct weir_kit *kit, unsigned count)
+{
+    char wanted[32];
+
+    (void)snprintf(wanted, sizeof wanted, "late_lookups=%u\n", count);
+    while (!strstr(weir_kit_inspect(kit, NULL), wanted))
+        turn(kit);
+}
+
+/* promise B132: with `parallel: 4` look-ups begin while fewer than four are late. */
+static void test_number_of_look_ups_has_a_bound(void)
+{
+    struct weir_kit *kit = open_with(
+        "url: \"{}\"\nparallel: 4\nconnect_timeout: 300ms\nbackoff: 1ms\nretry: [timeout]");
+    size_t settled = 7;
+
+    fetch_many(kit, 3);
+    until_settled(kit, WEIR_RETRY, 3);
+    until_late(kit, 3);
+    fetch_many(kit, 4);
+    until_settled(kit, WEIR_RETRY, 7);
+    until_late(kit, 7);
+    while (silent_names_waiting() < 7)
+        turn(kit);
+    do { /* a turn that follows in the same call clears the reason */
+        fetch_many(kit, 1);
+        until_settled(kit, WEIR_RETRY, ++settled);
+    } while (silent_names_waiting() == 7 &&
+             strcmp(weir_kit_reason(kit), "too many look-ups of names have not ended") != 0);
+    CU_ASSERT_EQUAL(weir_kit_retry_ms(kit), 300);
+    CU_ASSERT_EQUAL(silent_names_waiting(), 7);
+    silent_names_answer();
+    until_late(kit, 0);
+    silent_names_be_silent();
+    fetch_many(kit, 1);
+    until_settled(kit, WEIR_RETRY, ++settled);
+    until_late(kit, 1);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    silent_names_answer();
+    silent_names_be_silent();
+}
+
+/* promise B132: a message that is not wanted does not leave an uncounted look-up. */
+static void test_look_up_of_a_message_that_is_given_up_counts(void)
+{
+    struct weir_kit *kit = open_with("url: \"{}\"\nconnect_timeout: 1h\ntimeout: 1h");
+
+    fetch_many(kit, 1);
+    while (silent_names_waiting() == 0)
+        turn(kit);
+    weir_kit_wanted(kit, false);
+    weir_kit_advance(kit, 1000);
+    until_settled(kit, WEIR_REJECT, 1);
+    until_late(kit, 1);
+    silent_names_answer();
+    until_late(kit, 0);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    silent_names_be_silent();
+}
+
 static int listen_somewhere(char *out_url, size_t size)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
@@ -105,6 +177,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "time-outs", test_look_up_is_inside_the_time_outs },
+        { "bound", test_number_of_look_ups_has_a_bound },
+        { "given up", test_look_up_of_a_message_that_is_given_up_counts },
         { "others", test_other_fetches_and_the_end_wait_for_no_look_up },
         CU_TEST_INFO_NULL,
     };
