@@ -25,10 +25,10 @@ struct client_figures {
     char trouble[PLACE_REASON_SIZE];
 };
 
-/* Joins the hub of the file, and makes it if it is the first. Returns 0, or a negative status with
- * a reason. The second take of a queue is refused. Borrows the settings until it leaves. */
-int client_join(const struct queue_settings *settings, bool is_take, struct client **out,
-                char reason[PLACE_REASON_SIZE]);
+/* Joins the hub of the file, and makes it if it is the first. Returns 0, or a negative status whose
+ * reason is logged. The second take of a queue is refused. Borrows the settings until it leaves. */
+int client_join(struct weir_self *self, const struct queue_settings *settings, bool is_take,
+                struct client **out);
 /* Takes the client. What it gave and is not stored is dropped. Waits for the commit that runs; the
  * last one waits for the end of the hub. */
 void client_leave(struct client *client);
@@ -57,7 +57,8 @@ void client_settle(struct client *client, struct piece *piece);
 void client_stop(struct client *client);
 
 void client_get_figures(struct client *client, struct client_figures *out);
-/* True for one client of the hub: it logs what concerns all. */
-bool client_is_first(struct client *client);
+/* Logs when the trouble of the figures begins and ends: one client of the hub does it for all. */
+void client_log_trouble(struct client *client, struct weir_self *self,
+                        const struct client_figures *figures);
 
 #endif

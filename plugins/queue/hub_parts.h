@@ -56,6 +56,7 @@ struct client {
     struct piece_list ready;        /* (lock) stored, or taken, for the actor */
     uint32_t out;                   /* (lock) taken: in `ready` or with the actor */
     uint32_t busy;                  /* (lock) of its pieces are in the commit that runs */
+    bool had_trouble;               /* of its actor: logged */
 };
 
 enum hub_state {

@@ -114,7 +114,7 @@ static int enter(struct hub *hub, struct client *client, const char *queue,
     return 0;
 }
 
-int client_join(const struct queue_settings *settings, bool is_take, struct client **out,
+static int join(const struct queue_settings *settings, bool is_take, struct client **out,
                 char reason[PLACE_REASON_SIZE])
 {
     struct client *client = create(settings, is_take);
@@ -141,6 +141,20 @@ int client_join(const struct queue_settings *settings, bool is_take, struct clie
         destroy(client);
     else
         *out = client;
+    return status;
+}
+
+int client_join(struct weir_self *self, const struct queue_settings *settings, bool is_take,
+                struct client **out)
+{
+    char reason[PLACE_REASON_SIZE];
+    int status = join(settings, is_take, out, reason);
+
+    if (status == 0)
+        return 0;
+    weir_log(self, WEIR_LOG_ERROR, "file cannot be used", weir_str("file", settings->file),
+             weir_str("reason", reason));
+    weir_reason(self, "%s", reason);
     return status;
 }
 
@@ -302,7 +316,7 @@ void client_get_figures(struct client *client, struct client_figures *out)
     (void)pthread_mutex_unlock(&hub->lock);
 }
 
-bool client_is_first(struct client *client)
+static bool is_first_of_hub(struct client *client)
 {
     bool is_first;
 
@@ -310,4 +324,18 @@ bool client_is_first(struct client *client)
     is_first = client->hub->clients == client;
     (void)pthread_mutex_unlock(&client->hub->lock);
     return is_first;
+}
+
+void client_log_trouble(struct client *client, struct weir_self *self,
+                        const struct client_figures *figures)
+{
+    bool is_first = is_first_of_hub(client);
+
+    if (is_first && figures->has_trouble && !client->had_trouble)
+        weir_log(self, WEIR_LOG_ERROR, "pieces cannot be stored; trying again",
+                 weir_str("file", client->hub->path), weir_str("reason", figures->trouble));
+    if (is_first && !figures->has_trouble && client->had_trouble)
+        weir_log(self, WEIR_LOG_INFO, "pieces are stored again",
+                 weir_str("file", client->hub->path));
+    client->had_trouble = figures->has_trouble;
 }

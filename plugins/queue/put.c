@@ -25,7 +25,6 @@ struct put {
     uint64_t waiting_bytes;
     uint32_t waiting;
     uint64_t stored, duplicates;
-    bool had_trouble;
     bool is_leaving;
     uint64_t went_at; /* when it began to leave, or something was last stored since */
 };
@@ -44,26 +43,12 @@ static void set_demand(struct weir_self *self, const struct put *state)
 
 /* --- what the hub says ------------------------------------------------------------------------ */
 
-static void log_trouble(struct weir_self *self, struct put *state,
-                        const struct client_figures *figures)
-{
-    bool is_first = client_is_first(state->client);
-
-    if (is_first && figures->has_trouble && !state->had_trouble)
-        weir_log(self, WEIR_LOG_ERROR, "pieces cannot be stored; trying again",
-                 weir_str("file", state->settings->file), weir_str("reason", figures->trouble));
-    if (is_first && !figures->has_trouble && state->had_trouble)
-        weir_log(self, WEIR_LOG_INFO, "pieces are stored again",
-                 weir_str("file", state->settings->file));
-    state->had_trouble = figures->has_trouble;
-}
-
 static void report(struct weir_self *self, struct put *state)
 {
     struct client_figures figures;
 
     client_get_figures(state->client, &figures);
-    log_trouble(self, state, &figures);
+    client_log_trouble(state->client, self, &figures);
     weir_progress(self, "queue_length", figures.pieces, WEIR_GAUGE);
     weir_progress(self, "unstored", state->waiting, WEIR_GAUGE);
     weir_progress(self, "stored", state->stored, 0);
@@ -134,17 +119,12 @@ static void on_ready(struct weir_self *self, void *memory, void *context, int de
 static int put_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct put *state = memory;
-    char reason[PLACE_REASON_SIZE];
     int status;
 
     state->settings = settings;
-    status = client_join(settings, false, &state->client, reason);
-    if (status != 0) {
-        weir_log(self, WEIR_LOG_ERROR, "file cannot be used",
-                 weir_str("file", state->settings->file), weir_str("reason", reason));
-        weir_reason(self, "%s", reason);
+    status = client_join(self, settings, false, &state->client);
+    if (status != 0)
         return status;
-    }
     set_demand(self, state);
     status = watch(self, state);
     if (status == 0)

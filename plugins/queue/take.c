@@ -32,7 +32,6 @@ struct take {
     bool looks_again;
     uint64_t rests_until; /* 0 = it does not rest */
     uint32_t rests;       /* in a row */
-    bool had_trouble;
     bool is_leaving;
     uint64_t taken, removed, retried, buried;
 };
@@ -42,26 +41,12 @@ static void on_ready(struct weir_self *self, void *memory, void *context, int de
 
 /* --- what the hub says ------------------------------------------------------------------------ */
 
-static void log_trouble(struct weir_self *self, struct take *state,
-                        const struct client_figures *figures)
-{
-    bool is_first = client_is_first(state->client);
-
-    if (is_first && figures->has_trouble && !state->had_trouble)
-        weir_log(self, WEIR_LOG_ERROR, "pieces cannot be stored; trying again",
-                 weir_str("file", state->settings->file), weir_str("reason", figures->trouble));
-    if (is_first && !figures->has_trouble && state->had_trouble)
-        weir_log(self, WEIR_LOG_INFO, "pieces are stored again",
-                 weir_str("file", state->settings->file));
-    state->had_trouble = figures->has_trouble;
-}
-
 static void report(struct weir_self *self, struct take *state)
 {
     struct client_figures figures;
 
     client_get_figures(state->client, &figures);
-    log_trouble(self, state, &figures);
+    client_log_trouble(state->client, self, &figures);
     weir_progress(self, "queue_length", figures.pieces, WEIR_GAUGE);
     weir_progress(self, "unsettled", state->sent_count, WEIR_GAUGE);
     weir_progress(self, "taken", state->taken, 0);
@@ -104,19 +89,14 @@ static void on_ready(struct weir_self *self, void *memory, void *context, int de
 static int take_open(struct weir_self *self, const void *settings, void *memory)
 {
     struct take *state = memory;
-    char reason[PLACE_REASON_SIZE];
     int status;
 
     state->settings = settings;
     for (uint32_t i = 0; i < WINDOW_MAX; i++)
         state->unused[i] = (uint16_t)i;
-    status = client_join(settings, true, &state->client, reason);
-    if (status != 0) {
-        weir_log(self, WEIR_LOG_ERROR, "file cannot be used",
-                 weir_str("file", state->settings->file), weir_str("reason", reason));
-        weir_reason(self, "%s", reason);
+    status = client_join(self, settings, true, &state->client);
+    if (status != 0)
         return status;
-    }
     status = watch(self, state);
     if (status == 0)
         status = weir_every(self, REPORT_MS, report_again, NULL, NULL);
