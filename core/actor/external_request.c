@@ -24,7 +24,8 @@ static void answer_locked(struct external_requests *requests, struct external_re
     request->answer.status = gives_up ? external_requests_give_up_locked(requests, request, status)
                                       : status;
     request->answer.reply = reply;
-    (void)snprintf(request->answer.detail, sizeof request->answer.detail, "%s", detail);
+    if (detail[0]) /* seldom, and slow */
+        (void)snprintf(request->answer.detail, sizeof request->answer.detail, "%s", detail);
     /* seq_cst: the sleeping thread reads it without the lock, and the answer with the lock. */
     atomic_store_explicit(&request->answered, 1, memory_order_seq_cst);
     futex_wake(&request->answered);
