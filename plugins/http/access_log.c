@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "access_log.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +16,7 @@ int access_log_open(const struct server *server)
 {
     const char *path = server->settings->access_log;
 
-    return path ? weir_output_open(path, 0640) : -1;
+    return path ? weir_output_open_now(path, 0640) : -1;
 }
 
 static void write_time(char *text, size_t size)
@@ -51,6 +53,9 @@ void access_log_write(const struct server *server, const struct exchange *exchan
                     exchange->connection->peer, method, uri,
                     exchange->is_lost ? 499 : exchange->status, exchange->answer_size,
                     (unsigned long long)time_ms);
+    /* A full disk, or a reader that does not read, stops no request. */
     if (write(server->access_log, line, (size_t)size) < 0)
-        return; /* a full disk stops no request */
+        weir_log(server->self, WEIR_LOG_WARNING, "a line of the access log is lost",
+                 weir_str("path", server->settings->access_log),
+                 weir_str("reason", strerrordesc_np(errno)));
 }

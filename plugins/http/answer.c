@@ -11,6 +11,8 @@
 #include "wire/http1_bytes.h"
 
 #define DETAIL_MAX 256u
+#define LENGTH_MAX 19u /* digits */
+#define SHOWN_MAX 60u  /* of a wrong line, in the log */
 
 /* Headers that the server itself writes, and those of one connection (RFC 9110, 7.6.1). */
 static const char *const own_headers[] = {
@@ -38,6 +40,7 @@ static const struct phrase {
     { 403, "Forbidden" },
     { 404, "Not Found" },
     { 405, "Method Not Allowed" },
+    { 408, "Request Timeout" },
     { 409, "Conflict" },
     { 410, "Gone" },
     { 413, "Content Too Large" },
@@ -71,6 +74,7 @@ struct text {
     char *to; /* of SERVER_HEAD_MAX bytes */
     size_t size;
     bool is_full;
+    char length[LENGTH_MAX + 1]; /* what the worker says of the body that HEAD does not get */
 };
 
 static void put(struct text *text, const char *data, size_t size)
@@ -137,6 +141,22 @@ static bool has_no_body(const struct exchange *exchange)
     return exchange->status == 204 || exchange->status == 304;
 }
 
+static bool is_head(const struct exchange *exchange)
+{
+    return strcmp(exchange->method, "HEAD") == 0;
+}
+
+/* HEAD gets the length that GET would get, or none: RFC 9110, 8.6. */
+static void put_length(struct text *text, const struct exchange *exchange, size_t size)
+{
+    if (has_no_body(exchange))
+        return;
+    if (size > 0 || !is_head(exchange))
+        put_number(text, "Content-Length", size);
+    else if (text->length[0])
+        put_header(text, "Content-Length", text->length);
+}
+
 /* Ends the head, and sends. */
 static void end(struct text *text, struct exchange *exchange, const char *body, size_t size)
 {
@@ -144,8 +164,7 @@ static void end(struct text *text, struct exchange *exchange, const char *body, 
 
     if (exchange->status == 205)
         size = 0; /* with a length of 0: RFC 9110, 15.3.6 */
-    if (!has_no_body(exchange))
-        put_number(text, "Content-Length", size);
+    put_length(text, exchange, size);
     if (connection->closes)
         put_words(text, "Connection: close\r\n");
     else if (connection->receipt && connection->receipt->head.minor == 0)
@@ -157,7 +176,7 @@ static void end(struct text *text, struct exchange *exchange, const char *body, 
         answer_text(exchange, 500, "the headers of the reply are too large");
         return;
     }
-    if (has_no_body(exchange) || strcmp(exchange->method, "HEAD") == 0)
+    if (has_no_body(exchange) || is_head(exchange))
         size = 0;
     exchange->answer_size = size;
     connection_send(connection, text->to, text->size, body, size);
@@ -191,36 +210,120 @@ static bool is_own(const char *name, size_t size)
     return false;
 }
 
-/* One line `name: value` of the reply. Headers of the server's own are left out. False: it is no
- * header. */
-static bool add_header(struct text *text, const char *line, uint32_t size)
-{
-    uint32_t name = http1_skip(line, 0, size, BYTE_TOKEN), value;
+/* A line `name: value` of the reply. */
+struct line {
+    const char *text;
+    uint32_t size, name, value; /* `name`: its size; `value`: where it begins */
+};
 
-    if (name == 0 || name == size || line[name] != ':')
+/* False: the line is no header. */
+static bool split(const char *text, uint32_t size, struct line *out)
+{
+    out->text = text;
+    out->size = size;
+    out->name = http1_skip(text, 0, size, BYTE_TOKEN);
+    if (out->name == 0 || out->name == size || text[out->name] != ':')
         return false;
-    value = http1_skip(line, name + 1, size, BYTE_BLANK);
-    if (http1_skip(line, value, size, BYTE_VALUE) != size)
-        return false;
-    if (is_own(line, name))
-        return true;
-    put(text, line, name);
-    put_words(text, ": ");
-    put(text, line + value, size - value);
-    put_words(text, "\r\n");
-    return true;
+    out->value = http1_skip(text, out->name + 1, size, BYTE_BLANK);
+    return http1_skip(text, out->value, size, BYTE_VALUE) == size;
 }
 
+static bool is_named(const struct line *line, const char *name)
+{
+    return strlen(name) == line->name && strncasecmp(line->text, name, line->name) == 0;
+}
+
+/* The next line of the headers of a reply that is a header. False: there is none. */
+static bool next_line(const struct http_parts *parts, const char **at, struct line *out)
+{
+    const char *end = parts->headers + parts->headers_size, *stop;
+
+    while ((stop = http_line_end(*at, end))) {
+        const char *begin = *at;
+
+        *at = stop + 1;
+        if ((size_t)(stop - begin) <= SERVER_HEAD_MAX &&
+            split(begin, (uint32_t)(stop - begin), out))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a list with commas has this word. */
+static bool lists(const struct line *list, const char *word, size_t size)
+{
+    uint32_t at = list->value;
+
+    while (at < list->size) {
+        uint32_t begin = http1_skip(list->text, at, list->size, BYTE_BLANK);
+        uint32_t end = http1_skip(list->text, begin, list->size, BYTE_TOKEN);
+
+        if (end - begin == size && strncasecmp(list->text + begin, word, size) == 0)
+            return true;
+        at = end + 1; /* behind a comma, or a byte that belongs to no word */
+    }
+    return false;
+}
+
+/* Headers of one connection that `Connection` names: RFC 9110, 7.6.1. */
+static bool is_of_connection(const struct http_parts *parts, const struct line *line)
+{
+    const char *at = parts->headers;
+    struct line other;
+
+    while (next_line(parts, &at, &other))
+        if (is_named(&other, "connection") && lists(&other, line->text, line->name))
+            return true;
+    return false;
+}
+
+static void keep_length(struct text *text, const struct line *line)
+{
+    uint32_t size = line->size - line->value;
+
+    if (size <= LENGTH_MAX && size > 0 &&
+        http1_skip(line->text, line->value, line->size, BYTE_DIGIT) == line->size) {
+        memcpy(text->length, line->text + line->value, size);
+        text->length[size] = '\0';
+    }
+}
+
+static void add_header(struct text *text, const struct line *line)
+{
+    put(text, line->text, line->name);
+    put_words(text, ": ");
+    put(text, line->text + line->value, line->size - line->value);
+    put_words(text, "\r\n");
+}
+
+static void report_line(struct weir_self *self, const char *line, size_t size)
+{
+    char shown[SHOWN_MAX + 1];
+
+    (void)snprintf(shown, sizeof shown, "%.*s", (int)(size < SHOWN_MAX ? size : SHOWN_MAX), line);
+    weir_log(self, WEIR_LOG_WARNING, "a line in the reply of a worker is no header; it is left out",
+             weir_str("line", shown));
+}
+
+/* Headers of the server's own, and those of one connection, are left out. */
 static void add_headers(struct text *text, struct weir_self *self, const struct http_parts *parts)
 {
-    const char *line = parts->headers, *end = line + parts->headers_size, *stop;
+    const char *at = parts->headers, *end = at + parts->headers_size, *stop;
+    struct line line, connection;
+    bool has_connection = false;
 
-    for (; (stop = http_line_end(line, end)); line = stop + 1)
-        if ((size_t)(stop - line) > SERVER_HEAD_MAX)
+    while (!has_connection && next_line(parts, &at, &connection))
+        has_connection = is_named(&connection, "connection");
+    for (at = parts->headers; (stop = http_line_end(at, end)); at = stop + 1)
+        if ((size_t)(stop - at) > SERVER_HEAD_MAX)
             text->is_full = true;
-        else if (!add_header(text, line, (uint32_t)(stop - line)))
-            weir_log(self, WEIR_LOG_WARNING,
-                     "a line in the reply of a worker is no header; it is left out");
+        else if (!split(at, (uint32_t)(stop - at), &line))
+            report_line(self, at, (size_t)(stop - at));
+        else if (is_named(&line, "content-length"))
+            keep_length(text, &line);
+        else if (!is_own(line.text, line.name) &&
+                 !(has_connection && is_of_connection(parts, &line)))
+            add_header(text, &line);
 }
 
 /* A status from 200 to 599; 0: the line is none. */

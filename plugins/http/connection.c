@@ -16,6 +16,7 @@
 #include "tls.h"
 
 #define LINGER_MS 2000u
+#define LINGER_LEAVING_MS 500u
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
@@ -67,7 +68,7 @@ static void detach(const struct connection *connection)
 
 static bool has_place(const struct server *server)
 {
-    return server->connection_count - server->guest_count < server->settings->connections;
+    return server->connection_count - server->guest_count < server->places;
 }
 
 static void set_guest(struct connection *connection, bool is_guest)
@@ -199,8 +200,10 @@ void connection_sweep(struct server *server)
 
 /* --- phases ----------------------------------------------------------------------------------- */
 
-static uint64_t time_of(const struct server_settings *settings, enum connection_phase phase)
+static uint64_t time_of(const struct server *server, enum connection_phase phase)
 {
+    const struct server_settings *settings = server->settings;
+
     switch (phase) {
     case CONNECTION_IDLE:
         return settings->idle;
@@ -209,7 +212,7 @@ static uint64_t time_of(const struct server_settings *settings, enum connection_
     case CONNECTION_ANSWERING:
         return settings->send;
     case CONNECTION_LINGERING:
-        return LINGER_MS;
+        return server->is_leaving ? LINGER_LEAVING_MS : LINGER_MS;
     case CONNECTION_REQUESTING:
         break;
     }
@@ -219,7 +222,7 @@ static uint64_t time_of(const struct server_settings *settings, enum connection_
 void connection_enter(struct connection *connection, enum connection_phase phase)
 {
     struct server *server = connection->server;
-    uint64_t time = time_of(server->settings, phase), now = weir_now_ms(server->self);
+    uint64_t time = time_of(server, phase), now = weir_now_ms(server->self);
     uint64_t deadline = time == UINT64_MAX ? time : now + time;
 
     /* A source that leaves has given the connection less already. */

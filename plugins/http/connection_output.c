@@ -76,6 +76,13 @@ static bool flush(struct connection *connection)
     return true;
 }
 
+size_t connection_unsent(const struct connection *connection, size_t size)
+{
+    size_t unsent = connection->out_size - connection->out_sent;
+
+    return unsent < size ? unsent : size;
+}
+
 void connection_send_on(struct connection *connection)
 {
     if (flush(connection))

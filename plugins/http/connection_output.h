@@ -21,4 +21,7 @@ void connection_send_on(struct connection *connection);
 /* Whether the set reports that the socket takes bytes. */
 void connection_watch_output(struct connection *connection, bool watches);
 
+/* How many of the last `size` bytes of the answer the socket has not taken. */
+size_t connection_unsent(const struct connection *connection, size_t size);
+
 #endif

@@ -8,6 +8,7 @@
 #include "answer.h"
 #include "connection_output.h"
 #include "connection_work.h"
+#include "places.h"
 #include "question.h"
 #include "stored.h"
 
@@ -56,11 +57,24 @@ static void drop_body(struct exchange *exchange)
 void exchange_end(struct exchange *exchange, bool is_sent)
 {
     exchange->is_lost = exchange->is_lost || !is_sent;
+    exchange->answer_size -= connection_unsent(exchange->connection, exchange->answer_size);
     access_log_write(exchange->connection->server, exchange);
     drop_body(exchange);
     exchange->connection->exchange = NULL;
     free(exchange->uri);
     free(exchange);
+}
+
+/* What is known of a request whose head is wrong: for the answer to HEAD, and the access log. */
+static void take_request_line(struct exchange *exchange)
+{
+    const struct receipt *receipt = exchange->connection->receipt;
+
+    if (exchange->method[0] || !receipt || receipt->head.target.at == 0)
+        return;
+    memcpy(exchange->method, receipt->text + receipt->head.method.at, receipt->head.method.size);
+    if (receipt->head.target.size > 0)
+        exchange->uri = strndup(receipt->text + receipt->head.target.at, receipt->head.target.size);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -87,9 +101,30 @@ void exchange_refuse(struct connection *connection, unsigned status, const char 
 
     if (!exchange)
         return;
+    take_request_line(exchange);
+    drop_body(exchange);
     connection->server->figures.received++;
     connection->closes = true;
     answer_text(exchange, status, words);
+}
+
+void exchange_expire(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    if (connection->server->is_leaving)
+        exchange_refuse(connection, 503, "the server ends");
+    else
+        exchange_refuse(connection, 408, "the request has taken too long");
+    connection_work(connection);
+}
+
+void exchange_give_up_body(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    exchange_refuse(connection, 503, question_body_reason(503));
+    connection_work(connection);
 }
 
 void exchange_refuse_by_pool(struct exchange *exchange, int status)
@@ -205,14 +240,30 @@ void exchange_dispatch(struct exchange *exchange)
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
+/* What a body may have beside all others. */
+static uint64_t room_left(const struct server *server, const struct exchange *exchange)
+{
+    return server->settings->bodies_max - (server->body_bytes - exchange->body_room);
+}
+
+/* Half bodies that do not go on leave room for others. */
+static bool make_room(struct server *server, const struct exchange *exchange, uint64_t needed)
+{
+    while (needed > room_left(server, exchange))
+        if (!places_give_up_body(server, exchange->connection))
+            return false;
+    return true;
+}
+
 static bool grow(struct server *server, struct exchange *exchange, size_t needed)
 {
     size_t room = exchange->body_room ? exchange->body_room * 2 : BODY_ROOM_MIN;
-    uint64_t left = server->settings->bodies_max - (server->body_bytes - exchange->body_room);
+    uint64_t left;
     char *body;
 
-    if (needed > left)
+    if (!make_room(server, exchange, needed))
         return false;
+    left = room_left(server, exchange);
     if (room < needed)
         room = needed;
     if (room > left)
@@ -280,6 +331,10 @@ void exchange_begin(struct connection *connection)
         return;
     }
     status = question_check(server, exchange, &reason);
+    if (status == 0 && !make_room(server, exchange, head->length)) {
+        status = 503;
+        reason = question_body_reason(status);
+    }
     if (status != 0) {
         server->figures.received++;
         refuse(exchange, status, reason);

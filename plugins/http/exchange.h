@@ -45,6 +45,12 @@ void exchange_dispatch(struct exchange *exchange);
 /* Answers with a refusal, behind which the connection ends. There may be no exchange yet. */
 void exchange_refuse(struct connection *connection, unsigned status, const char *words);
 
+/* A half request whose time is over: 408, or 503 when the server ends. */
+void exchange_expire(struct exchange *exchange);
+
+/* A half request whose memory others need: 503. */
+void exchange_give_up_body(struct exchange *exchange);
+
 /* Answers with what a status of weir_send means. */
 void exchange_refuse_by_pool(struct exchange *exchange, int status);
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +94,25 @@ bool listener_parse(const char *text, struct address *out)
     return parse_ip(host, port, out);
 }
 
+void listener_name(const struct address *address, char name[LISTENER_NAME_MAX])
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)&address->socket;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&address->socket;
+    const struct sockaddr_un *local = (const struct sockaddr_un *)(const void *)&address->socket;
+    char host[INET6_ADDRSTRLEN] = "";
+
+    if (address->socket.ss_family == AF_UNIX) {
+        (void)snprintf(name, LISTENER_NAME_MAX, "http.server unix:%s", local->sun_path);
+        return;
+    }
+    (void)inet_ntop(address->socket.ss_family,
+                    address->socket.ss_family == AF_INET ? (const void *)&four->sin_addr
+                                                         : (const void *)&six->sin6_addr,
+                    host, sizeof host);
+    /* The port is at one place in both. */
+    (void)snprintf(name, LISTENER_NAME_MAX, "http.server [%s]:%u", host, ntohs(four->sin_port));
+}
+
 /* --- a socket that this process has ----------------------------------------------------------- */
 
 static bool is_same(const struct address *address, const struct sockaddr_storage *other)
@@ -139,6 +159,16 @@ static bool is_socket(DIR *folder, const char *name)
 
     return readlinkat(dirfd(folder), name, target, sizeof target - 1) > 0 &&
            strcmp(target, SOCKET_TARGET) == 0;
+}
+
+/* A Unix socket whose file was removed is reached by nobody. */
+static bool has_lost_file(const struct address *address)
+{
+    const struct sockaddr_un *local = (const struct sockaddr_un *)(const void *)&address->socket;
+    struct stat file;
+
+    return address->socket.ss_family == AF_UNIX && lstat(local->sun_path, &file) != 0 &&
+           errno == ENOENT;
 }
 
 /* -1: `*out_error` is 0 when there is none, else the errno with which the process could not look:
@@ -209,7 +239,7 @@ static int attach(int descriptor, const struct address *address)
 
 int listener_open(const struct address *address)
 {
-    int error, descriptor = find(address, &error);
+    int error = 0, descriptor = has_lost_file(address) ? -1 : find(address, &error);
 
     if (error != 0) {
         errno = error;

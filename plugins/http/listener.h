@@ -23,6 +23,10 @@ struct address {
  * False: it is none of these. */
 bool listener_parse(const char *text, struct address *out);
 
+/* Writes what two addresses have in common that share a socket, however they are spelt. */
+#define LISTENER_NAME_MAX 160u
+void listener_name(const struct address *address, char name[LISTENER_NAME_MAX]);
+
 /*
  * Returns a non-blocking descriptor of a socket that listens at the address; owned. A socket of
  * this process is shared; otherwise it is made. The file of a Unix socket without a listener is

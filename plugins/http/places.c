@@ -3,10 +3,14 @@
 
 #include <poll.h>
 
-#define FRESH_MS 1000u       /* its request, or the next flight of TLS, may be on its way */
-#define FRESH_GUEST_MS 100u  /* a guest without TLS sends its request at once */
-#define FRESH_SERVED_MS 100u /* its next request may be on its way */
-#define FRESH_LINGER_MS 100u /* its last bytes may be on their way */
+#include "exchange.h"
+
+#define FRESH_MS 1000u          /* its request, or the next flight of TLS, may be on its way */
+#define FRESH_GUEST_MS 100u     /* a guest without TLS sends its request at once */
+#define FRESH_HANDSHAKE_MS 250u /* one with TLS after two round trips */
+#define UNREAD_MS 1000u         /* how much longer a connection has with unread bytes */
+#define FRESH_SERVED_MS 100u    /* its next request may be on its way */
+#define FRESH_LINGER_MS 100u    /* its last bytes may be on their way */
 
 bool places_have_waiting(const struct server *server)
 {
@@ -36,11 +40,30 @@ void places_expire(struct server *server)
     for (unsigned list = 0; list < SERVER_LISTS; list++)
         for (struct connection *c = server->lists[list].first, *next; c; c = next) {
             next = c->next;
-            if (c->deadline_ms > now || has_request(c))
+            if (c->deadline_ms > now || (c->deadline_ms + UNREAD_MS > now && has_request(c)))
                 continue;
             server->figures.expired += c->phase != CONNECTION_LINGERING;
-            connection_end(c);
+            if (c->phase == CONNECTION_RECEIVING && c->exchange)
+                exchange_expire(c->exchange);
+            else
+                connection_end(c);
         }
+}
+
+bool places_give_up_body(struct server *server, const struct connection *but)
+{
+    uint64_t now = weir_now_ms(server->self);
+
+    for (struct connection *c = server->lists[SERVER_RECEIVING].first; c; c = c->next) {
+        if (now < c->since_ms + FRESH_MS)
+            return false;
+        if (c == but || !c->exchange || c->exchange->body_room == 0 || has_bytes(c))
+            continue;
+        server->figures.crowded_out++;
+        exchange_give_up_body(c->exchange);
+        return true;
+    }
+    return false;
 }
 
 /* Ends the oldest connection of a list, unless it is fresh. Passes by those with unread bytes in
@@ -72,7 +95,7 @@ bool places_give_up(struct server *server)
 
 bool places_give_up_guest(struct server *server)
 {
-    return end_oldest(server, SERVER_GUESTS, server->tls ? FRESH_MS : FRESH_GUEST_MS);
+    return end_oldest(server, SERVER_GUESTS, server->tls ? FRESH_HANDSHAKE_MS : FRESH_GUEST_MS);
 }
 
 static struct connection *find_silent(struct server *server, enum server_list list)

@@ -21,6 +21,10 @@ bool places_give_up(struct server *server);
 /* The same for a guest: ends the oldest one. */
 bool places_give_up_guest(struct server *server);
 
+/* Ends the oldest half body, so that others have its memory: none that is fresh, has bytes in its
+ * socket, or is that of `but`. Its client gets 503. False: there is none. */
+bool places_give_up_body(struct server *server, const struct connection *but);
+
 /* The connection that has the least right to its place: in the same order, of any age, without
  * bytes in its socket or the head of a request. NULL: all have requests. */
 struct connection *places_find_silent(struct server *server);

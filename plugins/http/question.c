@@ -118,10 +118,6 @@ unsigned question_check(const struct server *server, const struct exchange *exch
         *out_reason = question_body_reason(413);
         return 413;
     }
-    if (length > server->settings->bodies_max - server->body_bytes) {
-        *out_reason = question_body_reason(503);
-        return 503;
-    }
     return 0;
 }
 
@@ -140,38 +136,78 @@ static void put(struct text *text, const char *data, size_t size)
     text->size += size;
 }
 
-static void put_header(struct text *text, const char *name, const char *value, size_t value_size)
+static void put_name(struct text *text, const char *name)
 {
-    size_t size = strlen(name);
-
-    for (size_t i = 0; i < size; i++) {
-        char letter = (char)tolower((unsigned char)name[i]);
+    for (; *name; name++) {
+        char letter = (char)tolower((unsigned char)*name);
 
         put(text, &letter, 1);
     }
     put(text, ": ", 2);
-    for (size_t i = 0; i < value_size; i++)
+}
+
+static void put_value(struct text *text, const char *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
         put(text, value[i] == '\t' ? " " : &value[i], 1);
+}
+
+/* Several headers of one name are one list, in their order: RFC 9110, 5.3. Cookies have a separator
+ * of their own: RFC 6265, 5.4. Nothing, when there is none. */
+static void put_list(struct text *text, const struct exchange *exchange, const char *name)
+{
+    const struct receipt *receipt = exchange->connection->receipt;
+    const char *separator = strcasecmp(name, "cookie") == 0 ? "; " : ", ";
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < receipt->head.field_count; i++) {
+        const struct http1_field *field = &receipt->head.fields[i];
+
+        if (!http1_is_named(field, receipt->text, name))
+            continue;
+        if (count++ == 0)
+            put_name(text, name);
+        else
+            put(text, separator, 2);
+        put_value(text, receipt->text + field->value.at, field->value.size);
+    }
+    if (count > 0)
+        put(text, "\n", 1);
+}
+
+/* A header that can only be there once. */
+static void put_single(struct text *text, const struct exchange *exchange, const char *name)
+{
+    size_t size;
+    const char *value = header(exchange, name, &size);
+
+    if (!value)
+        return;
+    put_name(text, name);
+    put_value(text, value, size);
     put(text, "\n", 1);
+}
+
+static void put_chosen(struct text *text, const struct exchange *exchange, const char *name)
+{
+    if (strcasecmp(name, "host") == 0)
+        put_single(text, exchange, name);
+    else if (strcasecmp(name, CONTENT_TYPE) != 0)
+        put_list(text, exchange, name);
 }
 
 static void put_request(struct text *text, const struct server *server,
                         const struct exchange *exchange)
 {
     const struct weir_list *headers = &server->settings->headers;
-    size_t size;
-    const char *value = header(exchange, CONTENT_TYPE, &size);
 
     put(text, exchange->method, strlen(exchange->method));
     put(text, " ", 1);
     put(text, exchange->uri, strlen(exchange->uri));
     put(text, "\n", 1);
-    if (value)
-        put_header(text, CONTENT_TYPE, value, size);
+    put_single(text, exchange, CONTENT_TYPE);
     for (size_t i = 0; i < headers->count; i++)
-        if (strcasecmp(headers->items[i], CONTENT_TYPE) != 0 &&
-            (value = header(exchange, headers->items[i], &size)))
-            put_header(text, headers->items[i], value, size);
+        put_chosen(text, exchange, headers->items[i]);
     put(text, "\n", 1);
     put(text, exchange->body, exchange->body_size);
 }

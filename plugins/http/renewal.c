@@ -10,6 +10,10 @@ void renewal_warn(struct weir_self *self, const struct server *server)
 {
     int64_t left = server->tls ? tls_seconds_left(server->tls) : SOON_SECONDS;
 
+    if (server->tls && tls_seconds_until_valid(server->tls) > 0)
+        weir_log(self, WEIR_LOG_WARNING, "certificate is not valid yet",
+                 weir_str("path", server->settings->certificate),
+                 weir_str("effect", "clients refuse it until then"));
     if (left >= SOON_SECONDS)
         return;
     if (left < 0)

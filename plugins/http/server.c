@@ -23,6 +23,7 @@
 #include "renewal.h"
 #include "stored.h"
 #include "tls.h"
+#include "wire/http1_bytes.h"
 
 #define ROUNDS_MAX 4u   /* looks at the set in one turn, so that others run, too */
 #define ACCEPTS_MAX 64u /* connections accepted in one turn */
@@ -33,6 +34,7 @@
 #define GUESTS_TLS 4u  /* a handshake is dear */
 #define LOOK_MS 250u   /* between two looks at the deadlines */
 #define SCARCE_MS 100u /* before accepting again, when descriptors or memory are out */
+#define SCARCE_LOG_MS 1000u
 #define DAY_MS ((uint64_t)86400000)
 #define GRACE_MS 500u /* for a request that is on its way when the source leaves */
 /* Beside connections: its listener, its sets, its log. */
@@ -132,17 +134,29 @@ static void listen_again(struct server *server)
 
 static void report_scarce(struct server *server, int error)
 {
+    uint64_t now = weir_now_ms(server->self);
     char text[128];
 
     if (!places_have_waiting(server)) {
         listen_again(server);
         return;
     }
-    weir_log(server->self, WEIR_LOG_WARNING, "connections have to wait",
-             weir_str("reason", strerror_r(error, text, sizeof text)));
-    if (!places_give_up(server))
-        (void)places_give_up_guest(server);
-    run_later(server, SCARCE_MS);
+    if (now >= server->scarce_ms)
+        weir_log(server->self, WEIR_LOG_WARNING, "connections have to wait",
+                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    server->scarce_ms = now + SCARCE_LOG_MS;
+    /* What is left of the descriptors has a share for guests: health is answered there. */
+    server->places = server->connection_count - server->connection_count / 4;
+    server->places = server->places ? server->places : 1;
+    run_later(server, places_give_up_guest(server) || places_give_up(server) ? 0 : SCARCE_MS);
+}
+
+/* A shortage is over some day: the places come back slowly. */
+static void regain_places(struct server *server)
+{
+    uint32_t most = server->settings->connections, more = server->places / 8 + 1;
+
+    server->places = more < most - server->places ? server->places + more : most;
 }
 
 /* False: nothing is accepted now. */
@@ -193,7 +207,7 @@ static bool accept_to_places(struct server *server)
 {
     uint32_t accepted = 0;
 
-    while (server->connection_count - server->guest_count < server->settings->connections) {
+    while (server->connection_count - server->guest_count < server->places) {
         if (accepted++ == ACCEPTS_MAX) {
             run_later(server, 0);
             return false;
@@ -229,7 +243,7 @@ static int open_listener(struct weir_self *self, struct server *server)
     server->listener = listener_open(&address);
     if (server->listener >= 0)
         return 0;
-    weir_reason(self, "%s: %s", server->settings->listen, strerror_r(errno, text, sizeof text));
+    weir_reason(self, "listen: %s", strerror_r(errno, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -240,8 +254,7 @@ static int open_log(struct weir_self *self, struct server *server)
     server->access_log = access_log_open(server);
     if (server->access_log >= 0 || !server->settings->access_log)
         return 0;
-    weir_reason(self, "%s: %s", server->settings->access_log,
-                weir_output_reason(errno, text, sizeof text));
+    weir_reason(self, "access_log: %s", weir_output_reason(errno, text, sizeof text));
     return WEIR_EINVALID;
 }
 
@@ -275,6 +288,7 @@ static int server_open(struct weir_self *self, const void *settings, void *memor
     server->self = self;
     server->settings = settings;
     server->listener = server->access_log = -1;
+    server->places = server->settings->connections;
     server->poller = epoll_create1(EPOLL_CLOEXEC);
     status = server->poller < 0 ? WEIR_ENOMEM : make_tags(self, server);
     if (status == 0)
@@ -299,6 +313,7 @@ static void look_at_deadlines(struct weir_self *self, void *memory, void *contex
     run(server); /* the sockets first: their bytes are older than the deadlines */
     places_expire(server);
     connection_sweep(server);
+    regain_places(server);
     weir_progress(self, "requests", server->figures.received, 0);
 }
 
@@ -312,10 +327,12 @@ static void look_at_certificate(struct weir_self *self, void *memory, void *cont
  * that had it has ended, so not yet in `open`. */
 static int claim_address(struct weir_self *self, const struct server_settings *settings)
 {
-    char name[128];
+    struct address address;
+    char name[LISTENER_NAME_MAX];
 
-    if (snprintf(name, sizeof name, "http.server %s", settings->listen) >= (int)sizeof name)
-        return 0;
+    if (!listener_parse(settings->listen, &address))
+        return WEIR_EINVALID; /* `check` reported it */
+    listener_name(&address, name);
     return weir_name(self, name);
 }
 
@@ -449,6 +466,11 @@ static void check_routes(const struct server_settings *settings, struct weir_rep
                               settings->routes.items[i].key);
 }
 
+static bool is_header_value(const char *text)
+{
+    return text[0] && http1_skip(text, 0, strlen(text), BYTE_VALUE) == strlen(text);
+}
+
 static void server_check(const void *memory, struct weir_report *report)
 {
     const struct server_settings *settings = memory;
@@ -464,6 +486,8 @@ static void server_check(const void *memory, struct weir_report *report)
         weir_report_error(report, "token", "is empty");
     if (settings->health && settings->health[0] != '/')
         weir_report_error(report, "health", "a path begins with /");
+    if (!is_header_value(settings->content_type))
+        weir_report_error(report, "content_type", "is no value of a header");
     check_routes(settings, report);
 }
 

@@ -68,6 +68,8 @@ struct server {
     struct server_connections lists[SERVER_LISTS];
     struct connection *ended;                    /* freed at the end of the turn */
     uint32_t connection_count, guest_count;      /* guests are in both */
+    uint32_t places;                             /* fewer than `connections` after a shortage */
+    uint64_t scarce_ms;                          /* when the log has the next shortage */
     uint64_t guests_ms;                          /* when the next ones may come */
     uint32_t open_requests;                      /* requests without an answer yet */
     struct exchange *first_stored, *last_stored; /* wait for the ends of their messages */

@@ -7,35 +7,81 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define DAY_SECONDS 86400
 
 /* --- the certificate -------------------------------------------------------------------------- */
 
-/* The reason of the last error of the library. */
-static void give_reason(struct tls_reason *reason, const char *path)
+/* The words of the last error of the library. */
+static const char *last_words(void)
 {
-    char text[256];
-    unsigned long error = ERR_peek_last_error();
+    const char *words = ERR_reason_error_string(ERR_peek_last_error());
 
-    ERR_error_string_n(error, text, sizeof text);
-    (void)snprintf(reason->text, sizeof reason->text, "%s: %s", path,
-                   error ? ERR_reason_error_string(error) : text);
+    return words ? words : "cannot be used";
+}
+
+/* `option: words`: a reason in the log has few bytes, and a path many. */
+static bool refuse(struct tls_reason *reason, const char *option, const char *words)
+{
+    (void)snprintf(reason->text, sizeof reason->text, "%s: %s", option, words);
     ERR_clear_error();
+    return false;
+}
+
+/* A read of anything else, such as a FIFO, could wait for ever. */
+static const char *fault_of_file(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0)
+        return strerrordesc_np(errno);
+    return S_ISREG(about.st_mode) ? NULL : "is no regular file";
+}
+
+/* Instead of the library's own, which asks on the terminal, or reads the input of the host. */
+static int have_no_phrase(char *phrase, int size, int writes, void *asked)
+{
+    if (size > 0)
+        phrase[0] = '\0';
+    (void)writes;
+    *(bool *)asked = true;
+    return -1;
+}
+
+static bool use_certificate(SSL_CTX *context, const char *path)
+{
+    return SSL_CTX_use_certificate_chain_file(context, path) == 1;
+}
+
+static bool use_key(SSL_CTX *context, const char *path)
+{
+    return SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) == 1 &&
+           SSL_CTX_check_private_key(context) == 1;
 }
 
 static bool load(SSL_CTX *context, const struct server_settings *settings,
                  struct tls_reason *reason)
 {
-    if (SSL_CTX_use_certificate_chain_file(context, settings->certificate) != 1) {
-        give_reason(reason, settings->certificate);
-        return false;
+    const struct {
+        const char *option, *path;
+        bool (*use)(SSL_CTX *context, const char *path);
+    } files[] = { { "certificate", settings->certificate, use_certificate },
+                  { "key", settings->key, use_key } };
+    bool asked = false;
+
+    SSL_CTX_set_default_passwd_cb(context, have_no_phrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &asked);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const char *fault = fault_of_file(files[i].path);
+
+        if (!fault && !files[i].use(context, files[i].path))
+            fault = asked ? "has a pass phrase" : last_words();
+        if (fault)
+            return refuse(reason, files[i].option, fault);
     }
-    if (SSL_CTX_use_PrivateKey_file(context, settings->key, SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_check_private_key(context) != 1) {
-        give_reason(reason, settings->key);
-        return false;
-    }
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
     return true;
 }
 
@@ -45,7 +91,7 @@ SSL_CTX *tls_create(const struct server_settings *settings, struct tls_reason *r
 
     ERR_clear_error();
     if (!context || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
-        give_reason(reason, "TLS");
+        (void)refuse(reason, "TLS", last_words());
         SSL_CTX_free(context);
         return NULL;
     }
@@ -71,6 +117,11 @@ static int64_t seconds_to(const ASN1_TIME *end)
 
     return ASN1_TIME_diff(&days, &seconds, NULL, end) == 1 ? (int64_t)days * DAY_SECONDS + seconds
                                                            : 0;
+}
+
+int64_t tls_seconds_until_valid(const SSL_CTX *context)
+{
+    return seconds_to(X509_get0_notBefore(SSL_CTX_get0_certificate(context)));
 }
 
 int64_t tls_seconds_left(SSL_CTX *context)

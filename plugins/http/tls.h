@@ -15,10 +15,13 @@ struct tls_reason {
     char text[512];
 };
 
-/* Reads the certificate and the key: TLS 1.2 at least. Returns owned; NULL: the reason is set. */
+/* Reads the certificate and the key, regular files without a pass phrase: TLS 1.2 at least. Returns
+ * owned; NULL: the reason is set. */
 SSL_CTX *tls_create(const struct server_settings *settings, struct tls_reason *reason);
 /* True when both have one certificate. */
 bool tls_is_same(const SSL_CTX *context, const SSL_CTX *other);
+/* Until the certificate is valid; below 0: since then. */
+int64_t tls_seconds_until_valid(const SSL_CTX *context);
 /* Until the first certificate of the chain ends; below 0: since then. */
 int64_t tls_seconds_left(SSL_CTX *context);
 /* The sessions stay. NULL is legal. */

@@ -61,6 +61,14 @@ static bool add(struct model *model, const struct http1_plain *plain)
     return !plain->closes && !(request->status && has_body);
 }
 
+/* The method is known when the request is refused for what stands behind it. */
+static bool begins_as_head(const char *bytes, size_t size)
+{
+    size_t blank = size >= 2 && memcmp(bytes, "\r\n", 2) == 0 ? 2 : 0;
+
+    return size - blank >= 5 && memcmp(bytes + blank, "HEAD ", 5) == 0;
+}
+
 void model_read(struct model *model, const char *bytes, size_t size)
 {
     size_t at = 0;
@@ -76,7 +84,7 @@ void model_read(struct model *model, const char *bytes, size_t size)
         goes_on = plain.state == HTTP1_PLAIN_ACCEPTED;
         if (plain.state == HTTP1_PLAIN_REFUSED) {
             model->end = MODEL_REFUSED;
-            model->refuses_head = plain.has_head && strcmp(plain.method, "HEAD") == 0;
+            model->refuses_head = begins_as_head(bytes + at, size - at);
         }
         if (goes_on && !add(model, &plain)) {
             model->end = MODEL_CLOSED;

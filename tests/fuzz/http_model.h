@@ -37,7 +37,7 @@ struct model {
     struct model_request requests[MODEL_REQUESTS_MAX];
     size_t count;
     enum model_end end;
-    bool refuses_head; /* what is refused is the body of a HEAD request: its answer has no body */
+    bool refuses_head; /* what is refused is a HEAD request: its answer has no body */
 };
 
 void model_read(struct model *model, const char *bytes, size_t size);

@@ -50,14 +50,9 @@ static inline bool weir_output_is_position_(const char *path)
     return is;
 }
 
-/*
- * Opens a file to append to, through links, and makes it with `mode` when it is not there. Returns
- * a descriptor that commands do not get, or -1 with errno; EBUSY: a host keeps a state there: a
- * position, its lock, or dead letters. Waits for a reader of a FIFO.
- */
-static inline int weir_output_open(const char *path, mode_t mode)
+static inline int weir_output_open_(const char *path, int flags, mode_t mode)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, mode);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | flags, mode);
     struct stat about;
 
     if (descriptor < 0 || fstat(descriptor, &about) < 0 || !S_ISREG(about.st_mode))
@@ -67,6 +62,23 @@ static inline int weir_output_open(const char *path, mode_t mode)
     (void)close(descriptor);
     errno = EBUSY;
     return -1;
+}
+
+/*
+ * Opens a file to append to, through links, and makes it with `mode` when it is not there. Returns
+ * a descriptor that commands do not get, or -1 with errno; EBUSY: a host keeps a state there: a
+ * position, its lock, or dead letters. Waits for a reader of a FIFO.
+ */
+static inline int weir_output_open(const char *path, mode_t mode)
+{
+    return weir_output_open_(path, 0, mode);
+}
+
+/* The same, and waits for nobody: ENXIO for a FIFO without a reader, and a write to a FIFO or a
+ * terminal that is full fails with EAGAIN. */
+static inline int weir_output_open_now(const char *path, mode_t mode)
+{
+    return weir_output_open_(path, O_NONBLOCK, mode);
 }
 
 /* The reason of such an errno, for people: a clause about the file. `text` takes it, of `size`

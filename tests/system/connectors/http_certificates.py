@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   a renewed certificate of http.server is used after a reload, whatever the configuration
-        says; a pair that does not fit changes nothing; a certificate that ends within 14 days, or
-        has ended, is in the log; TLS 1.2 is the least. Shows promise B42.
+        says; a pair that does not fit, or asks for a pass phrase, changes nothing; a certificate
+        that ends within 14 days, or has ended, is in the log; TLS 1.2 is the least. Shows promise
+        B42.
 Method: real hosts; the client is `openssl s_client`. Every wait is for a condition.
 
     http_certificates.py WEIR PLUGINS TREE
 """
 import contextlib
 import os
+import pty
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 
-from control import Host, check, run_tests, until
+from control import WEIR, Host, check, run_tests, until
 
 FILE = """
 sources:
@@ -50,6 +52,16 @@ class Site:
         made = openssl("x509", "-req", "-in", request, "-signkey", self.path(f"{name}.key"),
                        "-days", str(days), "-out", self.path(f"{name}.cert"))
         check(made.returncode == 0, f"{made}")
+
+    def encrypt(self, path):
+        made = openssl("ec", "-aes256", "-passout", "pass:word", "-in", path, "-out", path + ".new")
+        check(made.returncode == 0, f"{made}")
+        os.rename(path + ".new", path)
+
+    @staticmethod
+    def replace_by_fifo(path):
+        os.remove(path)
+        os.mkfifo(path)
 
     def install(self, certificate, key=None):
         for source, target in ((f"{certificate}.cert", self.certificate),
@@ -113,13 +125,17 @@ def test_files_that_do_not_fit_change_nothing():
         site.make("second", 90)
         broken = (lambda: site.install("second", "first"), lambda: site.install("first", "second"),
                   lambda: os.remove(site.certificate), lambda: os.truncate(site.key, 10),
-                  lambda: os.truncate(site.certificate, 0))
+                  lambda: os.truncate(site.certificate, 0), lambda: site.encrypt(site.key),
+                  lambda: site.replace_by_fifo(site.certificate),
+                  lambda: site.replace_by_fifo(site.key))
         for number, damage in enumerate(broken, 1):
             site.install("first")
             damage()
             check(site.host.run("reload").returncode == 0, "a reload")
             until(lambda: site.count("certificate cannot be read") == number, f"damage {number}")
             check(site.name() == "first", f"damage {number}: {site.name()}")
+        check(site.count("key: has a pass phrase") == 1, "a reason")
+        check(site.count("is no regular file") == 2, "reasons")
         site.install("second")
         check(site.host.run("reload").returncode == 0, "a reload")
         until(lambda: site.name() == "second", "the pair that fits")
@@ -158,6 +174,22 @@ def test_the_end_of_a_certificate_is_announced():
                 site.install("second")
                 site.host.run("reload")
                 until(lambda: site.count("certificate has ended") == 1, "the renewed one")
+
+
+def test_a_host_asks_nobody_for_a_pass_phrase():
+    """promise B42: neither its terminal nor its input; it says why it does not start"""
+    with served() as site:
+        site.host.stop()
+        site.encrypt(site.key)
+        ours, theirs = pty.openpty()
+        with open(site.host.log, "w", encoding="utf-8") as log, subprocess.Popen(
+                ["setsid", "--ctty", "--wait", WEIR, "run", site.host.file], stdin=theirs,
+                stdout=log, stderr=log) as process:
+            until(lambda: process.poll() is not None, "the end of a start")
+            check(process.returncode == 78, f"{process.returncode}")
+        check(site.count("key: has a pass phrase") > 0, "the reason")
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_old_versions_are_refused():

@@ -357,6 +357,10 @@ def test_reloads_of_the_server():
             client.ends.set()
             client.join()
         check(not any(c.bad for c in clients), f"answers: {[c.bad[:3] for c in clients]}")
+        os.remove(web.path)
+        web.write("", size=2, mailbox=16)
+        check(web.host.run("reload").returncode == 0, "a reload that makes the socket again")
+        until(lambda: web.curl("/echo", "-d", "x")[0] == 200, "an answer")
 
 
 def test_keep_alive_and_health():
@@ -437,6 +441,23 @@ def test_access_log_is_opened_again():
                   os.path.getsize(log) > 0, "a line in a new file")
 
 
+def test_a_reader_of_the_access_log_that_stops_stops_nobody():
+    """A FIFO that is full loses lines, not requests; one that nobody reads is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log")
+        os.mkfifo(log)
+        reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
+        with serving(f', access_log: "{log}"') as web:
+            until(lambda: web.curl("/healthz?" + "x" * 3000)[0] == 200 and
+                  b"access log is lost" in open(web.host.log, "rb").read(), "a full pipe")
+            check(web.curl("/echo", "-d", "x")[0] == 200, "the gateway answers")
+            os.close(reader)
+            check(web.curl("/echo", "-d", "x")[0] == 200, "without a reader, too")
+            web.write(f', access_log: "{log}", retry_after: 3s')
+            check(web.host.run("reload").returncode != 0, "a log that nobody reads is refused")
+            check(web.host.stop() == 0, "the end")
+
+
 def test_client_that_takes_no_answer():
     with serving(", send: 300ms, timeout: 60s", mailbox=4) as web, web.connect() as client:
         client.sendall(b"GET /large HTTP/1.1\r\nHost: weir\r\n\r\n")
@@ -492,18 +513,30 @@ def test_urgent_bytes_stall_nobody():
                         return
 
 
+def add_source(web, listen):
+    with open(web.host.file, encoding="utf-8") as stream:
+        text = stream.read()
+    with open(web.host.file, "w", encoding="utf-8") as stream:
+        stream.write(text.replace("sources:\n", "sources:\n  again: {use: http.server, to: work, "
+                                  f'args: {{listen: "{listen}"}}}}\n'))
+    web.host.run("reload")
+    until(lambda: b"another source listens" in open(web.host.log, "rb").read(), listen)
+
+
 def test_two_servers_at_one_address():
+    """However it is spelt: else every second client would come by the token."""
     with serving() as web:
-        with open(web.host.file, encoding="utf-8") as stream:
-            text = stream.read()
-        second = text.replace("sources:\n", "sources:\n"
-                              "  again: {use: http.server, to: work, args: "
-                              f'{{listen: "unix:{web.path}"}}}}\n')
-        with open(web.host.file, "w", encoding="utf-8") as stream:
-            stream.write(second)
-        web.host.run("reload")
-        until(lambda: b"another source listens" in open(web.host.log, "rb").read(), "the reason")
+        add_source(web, f"unix:{web.path}")
         check(web.curl("/echo", "-d", "x")[::2] == (200, b"x"), "the first one still answers")
+    for one, other in (("*:{}", "[::]:{}"), ("[::1]:{}", "[0:0:0:0:0:0:0:1]:{}")):
+        port = free_port(socket.AF_INET6, "::1")
+        with serving(', token: "secret"', listen=one.format(port)) as web:
+            add_source(web, other.format(port))
+            for _ in range(8):
+                answer = http.client.HTTPConnection("::1", port)
+                answer.request("POST", "/echo", b"hi")
+                check(answer.getresponse().status == 401, "no token")
+                answer.close()
 
 
 def test_end_answers_what_was_accepted():

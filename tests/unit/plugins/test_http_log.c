@@ -54,18 +54,22 @@ static void expect_line(struct weir_kit *kit, const char *entry)
 
 static void test_wrong_requests_forge_no_line(void)
 {
-    static const char *const requests[] = {
-        "G\x1bT / HTTP/1.1\r\nHost: a\r\n\r\n",
-        "a\"b / HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /\x1b[0m HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\nb\r\n\r\n",
+    static const struct {
+        const char *request, *entry;
+    } rows[] = {
+        { "G\x1bT / HTTP/1.1\r\nHost: a\r\n\r\n", "unix \"- -\" 400 " },
+        { "a\"b / HTTP/1.1\r\nHost: a\r\n\r\n", "unix \"- -\" 400 " },
+        { "GET /\x1b[0m HTTP/1.1\r\nHost: a\r\n\r\n", "unix \"GET /\" 400 " },
+        { "GET / HTTP/1.1\r\nHost: a\nb\r\n\r\n", "unix \"GET /\" 400 " },
+        { "GET /\"\\ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "unix \"GET /??\" 400 " },
     };
 
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct weir_kit *kit = serve();
 
-        CU_ASSERT_TRUE(site_begins(site_answer(kit, site_client(requests[i])), "HTTP/1.1 400 "));
-        expect_line(kit, "unix \"- -\" 400 ");
+        CU_ASSERT_TRUE(
+            site_begins(site_answer(kit, site_client(rows[i].request)), "HTTP/1.1 400 "));
+        expect_line(kit, rows[i].entry);
     }
 }
 

@@ -308,6 +308,75 @@ static void test_shortage_is_no_address_in_use(void)
     (void)close(first);
 }
 
+#define HALF "POST /p HTTP/1.1\r\nHost: weir\r\nContent-Length: 4000\r\n\r\nabc"
+
+/* promise B16: half bodies that use up bodies_max give way to whole requests, the oldest first. */
+static void test_half_bodies_leave_room_for_others(void)
+{
+    struct weir_kit *kit = site_serve("bodies_max: 8KiB");
+    int first = site_client(HALF), second = -1;
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
+        site_run(kit);
+    weir_kit_advance(kit, 500);
+    second = site_client(HALF);
+    while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=8192\n"))
+        site_run(kit);
+    /* None of them is old. */
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, site_client(POST)), "HTTP/1.1 503 "));
+    weir_kit_advance(kit, 600);
+    (void)close(site_client(POST));
+    (void)site_sent(kit, 1);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, first), "HTTP/1.1 503 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "crowded_out=1\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"));
+    (void)close(second);
+    site_finish(kit);
+}
+
+/* The client of a half request hears why, when the source leaves. */
+static void test_half_request_is_answered_at_the_end(void)
+{
+    struct weir_kit *kit = site_serve("");
+    int client = site_client(HALF);
+
+    while (!strstr(weir_kit_inspect(kit, NULL), "body_bytes=4096\n"))
+        site_run(kit);
+    CU_ASSERT_EQUAL(weir_kit_leave(kit), WEIR_WAIT);
+    weir_kit_advance(kit, 1000);
+    CU_ASSERT_TRUE(site_begins(site_answer(kit, client), "HTTP/1.1 503 "));
+    while (weir_kit_leave(kit) == WEIR_WAIT)
+        weir_kit_advance(kit, 100);
+    site_finish(kit);
+}
+
+/* Two sources of one host have a socket in common exactly when their names are the same. */
+static void test_names_of_addresses(void)
+{
+    static const char *const rows[][2] = {
+        { "*:80", "[::]:80" },
+        { "[::1]:80", "[0:0:0:0:0:0:0:1]:80" },
+        { "[fe80::A]:80", "[fe80:0:0:0:0:0:0:a]:80" },
+        { "127.0.0.1:80", "127.0.0.1:80" },
+        { "unix:/a", "unix:/a" },
+    };
+    static const char *const others[] = { "0.0.0.0:80", "[::2]:80", "*:81", "127.0.0.1:8",
+                                          "unix:/b" };
+    char names[2][LISTENER_NAME_MAX];
+    struct address address;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            CU_ASSERT_TRUE_FATAL(listener_parse(rows[i][k], &address));
+            listener_name(&address, names[k]);
+        }
+        CU_ASSERT_STRING_EQUAL(names[0], names[1]);
+        CU_ASSERT_TRUE_FATAL(listener_parse(others[i], &address));
+        listener_name(&address, names[1]);
+        CU_ASSERT_STRING_NOT_EQUAL(names[0], names[1]);
+    }
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -324,6 +393,9 @@ int main(void)
         { "swap", test_client_that_was_served_swaps_no_place_while_others_wait },
         { "shortage", test_shortage_is_no_address_in_use },
         { "half end", test_half_request_does_not_hold_up_the_end },
+        { "half bodies", test_half_bodies_leave_room_for_others },
+        { "half at the end", test_half_request_is_answered_at_the_end },
+        { "names", test_names_of_addresses },
         CU_TEST_INFO_NULL,
     };
 
