@@ -527,6 +527,7 @@ static int flush_first(struct actor *actor, uint32_t *used)
 {
     struct message_list *copies = &actor->executor->copies;
     struct outbox *outbox = place_outbox(actor->place);
+    uint32_t granted = wait_queue_granted(&outbox->waiter);
     struct batch batch;
     int taken;
 
@@ -535,7 +536,7 @@ static int flush_first(struct actor *actor, uint32_t *used)
     if (taken == WEIR_EFULL)
         taken = wait_with(actor, &batch, used);
     else if (taken > 0 && waits_for(actor, target_of(&batch)))
-        *used += (uint32_t)taken;
+        *used = *used + (uint32_t)taken < granted ? *used + (uint32_t)taken : granted;
     if (taken < 0 && taken != WEIR_EFULL) {
         drop(actor, batch.output, batch.messages[0], batch.member, DEAD_NO_TARGET, taken);
         taken = 1;

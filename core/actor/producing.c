@@ -44,13 +44,13 @@ static uint32_t room_in(struct actor *actor, struct router *target)
 
 /* It leaves the wait queue: granted places beyond those that it has `used` go to the next waiter.
  * When messages of it wait for room, they keep their position. */
-static void leave_queue(struct actor *actor, uint64_t used)
+static void leave_queue(struct actor *actor, uint32_t used)
 {
     struct waiter *waiter = &place_outbox(actor->place)->waiter;
 
     if (output_is_waiting(actor))
         return;
-    wait_queue_use(waiter, used < CREDIT_MAX ? (uint32_t)used : CREDIT_MAX);
+    wait_queue_use(waiter, used);
     wait_queue_leave(waiter, actor->executor);
 }
 
@@ -184,7 +184,7 @@ bool producing_step(struct actor *actor)
 {
     struct source *source = source_of(actor->place);
     uint64_t emitted = emitted_by(actor);
-    uint32_t credit;
+    uint32_t credit, granted;
     int produced;
 
     show_names(actor, source);
@@ -197,13 +197,14 @@ bool producing_step(struct actor *actor)
     credit = credit_of(actor);
     if (credit == 0 && !(actor->spec->behaviour->flags & WEIR_ASKING))
         return false;
+    granted = wait_queue_granted(&place_outbox(actor->place)->waiter);
     callback_begin(actor);
     produced = actor->spec->behaviour->produce(&actor->self, actor->memory, credit);
     callback_end(actor);
     if (output_is_waiting(actor)) /* what it has gathered */
         (void)output_flush(actor);
     if (credit > 0)
-        leave_queue(actor, emitted_by(actor) - emitted);
+        leave_queue(actor, emitted_by(actor) > emitted ? granted : 0);
     if (produced == WEIR_END)
         exhausted(actor);
     else if (produced == WEIR_WAIT) {

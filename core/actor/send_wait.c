@@ -26,9 +26,10 @@ static void wake(struct waiter *waiter, struct executor *executor)
 static int try_to_send(struct runtime *runtime, struct executor *executor, struct sleeper *sleeper,
                        weir_pid to, struct message *message)
 {
+    uint32_t granted = wait_queue_granted(&sleeper->waiter);
     int status = send_message(runtime, executor, to, WEIR_NORMAL, message);
 
-    if (status == 0)
+    if (status == 0 && granted > 0)
         wait_queue_use(&sleeper->waiter, 1);
     return status;
 }

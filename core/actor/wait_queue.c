@@ -40,6 +40,11 @@ static uint32_t granted_to(const struct waiter *waiter)
     return atomic_load_explicit(&waiter->granted, memory_order_relaxed);
 }
 
+uint32_t wait_queue_granted(const struct waiter *waiter)
+{
+    return granted_to(waiter);
+}
+
 void wait_queue_join(struct wait_queue *queue, struct waiter *waiter, uint32_t wants,
                      struct executor *executor)
 {

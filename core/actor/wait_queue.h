@@ -53,7 +53,11 @@ void waiter_init(struct waiter *waiter,
 void wait_queue_join(struct wait_queue *queue, struct waiter *waiter, uint32_t wants,
                      struct executor *executor);
 
-/* By the waiter's owner, which has used as many places; it may be woken for more. */
+/* By the waiter's owner, before it takes places: as many of those that it takes are granted ones.
+ * A place that is granted later is another one, which it has not used. */
+uint32_t wait_queue_granted(const struct waiter *waiter);
+
+/* By the waiter's owner, which has used as many granted places; it may be woken for more. */
 void wait_queue_use(struct waiter *waiter, uint32_t places);
 
 /* By the waiter's owner: it leaves its queue. Granted places that it has not used go on to the next

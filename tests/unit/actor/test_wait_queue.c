@@ -203,9 +203,30 @@ static void test_joining_elsewhere_leaves_where_one_waited(void)
     finish(&f);
 }
 
+/* promise O2: it had found a place by itself; the one that is granted then is another one. */
+static void test_place_that_is_granted_after_the_send_is_passed_on(void)
+{
+    static struct fixture f;
+    uint32_t granted;
+
+    begin(&f);
+    wait_queue_join(&f.waiters, &f.boxes[0]->waiter, 1, f.executor);
+    wait_queue_join(&f.waiters, &f.boxes[1]->waiter, 1, f.executor);
+    granted = wait_queue_granted(&f.boxes[0]->waiter);
+    wait_queue_wake(&f.waiters, 1, f.executor);
+    CU_ASSERT_EQUAL(granted, 0);
+    CU_ASSERT_EQUAL(wait_queue_granted(&f.boxes[0]->waiter), 1);
+    wait_queue_use(&f.boxes[0]->waiter, granted);
+    CU_ASSERT_FALSE(is_woken(&f, 1));
+    wait_queue_leave(&f.boxes[0]->waiter, f.executor);
+    CU_ASSERT_TRUE(is_woken(&f, 1));
+    finish(&f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "granted after the send", test_place_that_is_granted_after_the_send_is_passed_on },
         { "too late", test_who_comes_too_late_is_woken_at_once },
         { "first come", test_first_to_come_is_woken_first },
         { "joins again", test_waiter_that_joins_again_keeps_its_position },
