@@ -241,7 +241,7 @@ static const struct {
 };
 
 /* A word in small letters is a literal, such as `plugin` of `weir new plugin NAME`. */
-static void offer_argument(const struct line *line, const char *word)
+static void offer_kind(const struct line *line, const char *word)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kinds[i].word, word) == 0)
@@ -249,6 +249,19 @@ static void offer_argument(const struct line *line, const char *word)
     }
     if (word[0] >= 'a' && word[0] <= 'z')
         offer(line, word, "");
+}
+
+/* One or several kinds: `POOL|SOURCE`. */
+static void offer_argument(const struct line *line, const char *word)
+{
+    char kind[ARGUMENT_MAX];
+    size_t size;
+
+    for (; *word; word += size, word += *word == '|') {
+        size = strcspn(word, "|");
+        (void)snprintf(kind, sizeof kind, "%.*s", (int)size, word);
+        offer_kind(line, kind);
+    }
 }
 
 #define WAYS_SEPARATOR " | "

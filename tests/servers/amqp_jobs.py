@@ -17,8 +17,8 @@ EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examp
 FILE, SERVER = "recipes/jobs.yaml", "machines/jobs.yaml"
 REST = {
     FILE: "  rest: {use: queue.take, args: {file: jobs.db, queue: jobs}, to: work}\n",
-    SERVER: '  rest: {use: amqp.consume, args: {servers: ["${JOBS_SERVER}"], queue: jobs},'
-            " to: work}\n",
+    SERVER: '  rest: {use: amqp.consume, args: {servers: ["${JOBS_SERVER:-amqp://127.0.0.1}"], '
+            "queue: jobs}, to: work}\n",
 }
 
 

@@ -82,10 +82,11 @@ until grep -q 'event="started"' home/log; do
     read -r -t 0.02 <>home/pipe || true
 done
 becomes 'weir scale --file one.yaml ' 'work images images/small images/large'
-becomes 'weir scale -f one.yaml work ' ''
+becomes 'weir scale -f one.yaml work ' 'auto'
 becomes 'weir status --control home/socket im' 'images images/small images/large'
 becomes 'weir inspect --file one.yaml ' 'work images images/small images/large numbers'
 WEIR_CONTROL=$work/home/socket becomes 'weir pause w' 'work'
+becomes 'weir pause --file one.yaml n' 'numbers'
 kill -TERM "$host"
 wait "$host" || true
 host=

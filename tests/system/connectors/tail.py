@@ -295,7 +295,7 @@ def test_position_that_is_no_regular_file_is_refused():
                                  capture_output=True, text=True, check=False, timeout=60,
                                  env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
             check(got.returncode == 78, f"{make.__name__}: exit code {got.returncode}")
-            check(f"position {position}: " in got.stderr, got.stderr)
+            check(f"args.position: {position}: it is " in got.stderr, got.stderr)
             check(os.lstat(position).st_mode == kind, f"{make.__name__} was replaced")
             with open(victim, "rb") as stream:
                 check(stream.read() == b"of another user", "the victim was written")
