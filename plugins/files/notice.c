@@ -99,8 +99,8 @@ static struct notice_folder *find(const struct notice *notice, int watch)
 /* One that could not be remembered before has a lower number than later ones. */
 static bool remember(struct notice *notice, int watch, const char *path)
 {
-    struct notice_folder *folders = realloc(notice->folders, (notice->count + 1) * sizeof *folders);
     size_t place = place_of(notice, watch);
+    struct notice_folder *folders = realloc(notice->folders, (notice->count + 1) * sizeof *folders);
     char *copy = folders ? strdup(path) : NULL;
 
     if (folders)
