@@ -13,6 +13,7 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/unpack.h"
+#include "actor/unwelcome.h"
 #include "actor/wanted.h"
 
 #define NS_PER_MS 1000000u
@@ -53,12 +54,12 @@ static void count_retry(struct actor *actor, const struct message *message, uint
     report(actor, message, WEIR_LOG_INFO, "message is given again", after_ms);
 }
 
-/* When to look at a retry again: it is due, or may be unwanted by then. */
-static uint64_t look_ns(const struct message *message, uint64_t now_ns)
+/* When to look at a message again that comes at `due_ns`: then, or when it may be unwanted. */
+static uint64_t look_ns(const struct message *message, uint64_t due_ns, uint64_t now_ns)
 {
-    if (wanted_may_end(message) && message->again_ns > now_ns + WANTED_BEAT_NS)
+    if (wanted_may_end(message) && due_ns > now_ns + WANTED_BEAT_NS)
         return now_ns + WANTED_BEAT_NS;
-    return message->again_ns;
+    return due_ns;
 }
 
 static void wait_in(struct actor *actor, enum waits list, struct message *message,
@@ -71,7 +72,7 @@ static void wait_in(struct actor *actor, enum waits list, struct message *messag
     message_list_append(&actor->ext->waits[list], message);
     actor_disturb(actor);
     note_retries(actor);
-    actor_ext_arm(actor, look_ns(message, now_ns));
+    actor_ext_arm(actor, look_ns(message, message->again_ns, now_ns));
 }
 
 void backlog_retry(struct actor *actor, struct message *message)
@@ -106,23 +107,46 @@ void backlog_postpone(struct actor *actor, struct message *message)
     wait_in(actor, WAITS_POSTPONED, message, actor->retry_after_ms);
 }
 
-/* Takes those out of a list that are due, or have one of the flags. */
+/* Not by way of the front: while a postponed message waits, nobody takes from there. */
+static bool drop_unwanted(struct actor *actor, struct message *message)
+{
+    int status = wanted_status_of(actor->runtime, actor->executor, message);
+
+    if (status == 0)
+        return false;
+    settle_unhold(actor);
+    unwelcome_drop(actor, message, status);
+    return true;
+}
+
+/* Retries are not due while a postponed message waits: its end looks at them again. */
+static bool holds_retries(const struct actor *actor)
+{
+    return actor->ext && actor->ext->waits[WAITS_POSTPONED].count > 0;
+}
+
+/* Takes those out of a list that are due, or have one of the flags, and ends those that nobody wants
+ * any more. */
 static struct message_queue end_waits_in(struct actor *actor, enum waits list, uint64_t now_ns,
                                          uint32_t flags, uint64_t *next)
 {
     struct message_list waiting = actor->ext->waits[list];
+    bool is_held = list == WAITS_RETRY && holds_retries(actor);
     struct message_queue ended = { 0 };
     struct message *message;
+    uint64_t look;
 
     actor->ext->waits[list] = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
-        if (message->again_ns <= now_ns || (message->public.reserved & flags) ||
-            wanted_status_of(actor->runtime, actor->executor, message) != 0) {
+        if (drop_unwanted(actor, message))
+            continue;
+        if ((message->again_ns <= now_ns && !is_held) || (message->public.reserved & flags)) {
             message_queue_append(&ended, message);
             continue;
         }
-        if (look_ns(message, now_ns) < *next)
-            *next = look_ns(message, now_ns);
+        look = look_ns(message, is_held ? TIMER_NEVER : message->again_ns, now_ns);
+        if (look < *next)
+            *next = look;
         message_list_append(&actor->ext->waits[list], message);
     }
     return ended;
@@ -223,6 +247,7 @@ static void pass_mailbox(struct actor *actor, backlog_giving *give, int *refusal
 /* Each message once: the pool may route it back to this worker if it was recalled. */
 int backlog_pass(struct actor *actor, backlog_giving *give)
 {
+    bool was_held = holds_retries(actor);
     struct message_queue front;
     int refusal = 0;
 
@@ -238,6 +263,8 @@ int backlog_pass(struct actor *actor, backlog_giving *give)
         waits->count = message_queue_count(&waits->queue);
     }
     note_retries(actor);
+    if (was_held && !holds_retries(actor)) /* they may be due */
+        actor_ext_arm(actor, executor_look_at_clock(actor->executor));
     pass_mailbox(actor, give, &refusal);
     return refusal;
 }

@@ -180,6 +180,12 @@ static bool may_produce(struct actor *actor, struct source *source)
     return false;
 }
 
+void producing_yield(struct actor *actor)
+{
+    if (wait_queue_granted(&place_outbox(actor->place)->waiter) > 0)
+        leave_queue(actor, 0);
+}
+
 bool producing_step(struct actor *actor)
 {
     struct source *source = source_of(actor->place);
@@ -203,7 +209,7 @@ bool producing_step(struct actor *actor)
     callback_end(actor);
     if (output_is_waiting(actor)) /* what it has gathered */
         (void)output_flush(actor);
-    if (credit > 0)
+    if (credit > 0 || produced < 0)
         leave_queue(actor, emitted_by(actor) > emitted ? granted : 0);
     if (produced == WEIR_END)
         exhausted(actor);

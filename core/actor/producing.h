@@ -13,4 +13,7 @@
 /* Calls `produce` if there is room. False: nothing can be done now. */
 bool producing_step(struct actor *actor);
 
+/* A source that cannot produce now: a place that was granted to it goes to the next sender. */
+void producing_yield(struct actor *actor);
+
 #endif

@@ -375,7 +375,8 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
             watch_clock(actor, context);
             return true;
         }
-    }
+    } else if (actor->kind == ACTOR_SOURCE)
+        producing_yield(actor);
     if (context->gathers)
         return flush(actor, context);
     if (lease_step(actor)) {

@@ -190,7 +190,8 @@ static int valid_scale(const struct weir_pool_options *o, struct refusal *why)
 {
     const struct rule rules[] = {
         { o->scale > WEIR_SCALE_ON_DEMAND, "scale", "is none of enum weir_scale" },
-        { o->scale_wait_ms > MS_MAX, "scale_wait_ms", "is longer than 366 days" },
+        { o->scale != WEIR_SCALE_ON_DEMAND && o->scale_wait_ms > MS_MAX, "scale_wait_ms",
+          "is longer than 366 days" },
         { o->scale_idle_ms > MS_MAX, "scale_idle_ms", "is longer than 366 days" },
         { o->scale && !o->behaviour, "scale", "belongs to each pool of workers, not to this one" },
         { o->scale && o->workers_min == o->workers_max, "scale",

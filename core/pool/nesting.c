@@ -94,6 +94,7 @@ void nesting_show_locked(struct pool *parent, struct members *next, struct execu
         next->members[i] = (struct member){ .pool = parent->children[i],
                                             .index = parent->children[i]->order };
     next->count = parent->child_count;
+    next->is_dense = false; /* their numbers are none of workers */
     members_publish(&parent->members, next, &executor->reader);
 }
 
