@@ -246,9 +246,13 @@ static uint64_t room_left(const struct server *server, const struct exchange *ex
     return server->settings->bodies_max - (server->body_bytes - exchange->body_room);
 }
 
-/* Half bodies that do not go on leave room for others. */
+/* Half bodies that do not go on leave room for others, if that is enough. */
 static bool make_room(struct server *server, const struct exchange *exchange, uint64_t needed)
 {
+    uint64_t left = room_left(server, exchange);
+
+    if (needed > left && needed - left > places_held_by_bodies(server, exchange->connection))
+        return false;
     while (needed > room_left(server, exchange))
         if (!places_give_up_body(server, exchange->connection))
             return false;
@@ -298,6 +302,7 @@ void exchange_add(struct exchange *exchange, const char *data, size_t size)
         refuse_body(exchange, 503);
         return;
     }
+    exchange->progress_ms = weir_now_ms(server->self);
     memcpy(exchange->body + exchange->body_size, data, size);
     exchange->body_size += size;
 }
@@ -331,7 +336,8 @@ void exchange_begin(struct connection *connection)
         return;
     }
     status = question_check(server, exchange, &reason);
-    if (status == 0 && !make_room(server, exchange, head->length)) {
+    if (status == 0 && head->length > room_left(server, exchange) &&
+        head->length - room_left(server, exchange) > places_held_by_bodies(server, connection)) {
         status = 503;
         reason = question_body_reason(status);
     }

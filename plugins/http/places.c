@@ -50,14 +50,25 @@ void places_expire(struct server *server)
         }
 }
 
+static bool is_half_body(const struct connection *c, const struct connection *but)
+{
+    return c != but && c->exchange && c->exchange->body_room > 0 &&
+           weir_now_ms(c->server->self) >= c->exchange->progress_ms + FRESH_MS && !has_bytes(c);
+}
+
+uint64_t places_held_by_bodies(const struct server *server, const struct connection *but)
+{
+    uint64_t held = 0;
+
+    for (const struct connection *c = server->lists[SERVER_RECEIVING].first; c; c = c->next)
+        held += is_half_body(c, but) ? c->exchange->body_room : 0;
+    return held;
+}
+
 bool places_give_up_body(struct server *server, const struct connection *but)
 {
-    uint64_t now = weir_now_ms(server->self);
-
     for (struct connection *c = server->lists[SERVER_RECEIVING].first; c; c = c->next) {
-        if (now < c->since_ms + FRESH_MS)
-            return false;
-        if (c == but || !c->exchange || c->exchange->body_room == 0 || has_bytes(c))
+        if (!is_half_body(c, but))
             continue;
         server->figures.crowded_out++;
         exchange_give_up_body(c->exchange);

@@ -21,8 +21,11 @@ bool places_give_up(struct server *server);
 /* The same for a guest: ends the oldest one. */
 bool places_give_up_guest(struct server *server);
 
-/* Ends the oldest half body, so that others have its memory: none that is fresh, has bytes in its
- * socket, or is that of `but`. Its client gets 503. False: there is none. */
+/* The bytes of half bodies that do not go on: none that got bytes within a second, has some in its
+ * socket, or is that of `but`. */
+uint64_t places_held_by_bodies(const struct server *server, const struct connection *but);
+
+/* Ends the oldest of them, so that others have its memory. Its client gets 503. False: there is none. */
 bool places_give_up_body(struct server *server, const struct connection *but);
 
 /* The connection that has the least right to its place: in the same order, of any age, without

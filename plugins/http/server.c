@@ -135,6 +135,7 @@ static void listen_again(struct server *server)
 static void report_scarce(struct server *server, int error)
 {
     uint64_t now = weir_now_ms(server->self);
+    uint32_t few;
     char text[128];
 
     if (!places_have_waiting(server)) {
@@ -146,8 +147,9 @@ static void report_scarce(struct server *server, int error)
                  weir_str("reason", strerror_r(error, text, sizeof text)));
     server->scarce_ms = now + SCARCE_LOG_MS;
     /* What is left of the descriptors has a share for guests: health is answered there. */
-    server->places = server->connection_count - server->connection_count / 4;
-    server->places = server->places ? server->places : 1;
+    few = server->connection_count - server->connection_count / 4;
+    if (few < server->places)
+        server->places = few ? few : 1;
     run_later(server, places_give_up_guest(server) || places_give_up(server) ? 0 : SCARCE_MS);
 }
 
