@@ -79,38 +79,39 @@ void channel_hear(struct channel *channel)
     (void)silence(channel);
 }
 
-/* Calls `look` when it is due. */
-static int look(struct channel *channel)
+int channel_check(struct channel *channel)
 {
     struct clock clock = clock_monotonic();
     uint64_t now_ns;
 
-    if (!channel->look)
+    if (!channel->look && !channel->due_ns)
         return WEIR_OK;
     now_ns = clock_now_ns(&clock);
-    if (now_ns < channel->look_ns)
+    if (channel->due_ns && now_ns >= channel->due_ns)
+        return WEIR_ETIMEOUT;
+    if (!channel->look || now_ns < channel->look_ns)
         return WEIR_OK;
     channel->look_ns = now_ns + (uint64_t)LOOK_MS * NS_PER_MS;
     return channel->look(channel->context);
 }
 
-/* Sleeps until the bell rings, or until it is time to look. */
+/* Sleeps until the bell rings, or until it is time to look. Each round checks: the other process
+ * may ring all the time. */
 static int await(struct channel *channel, bool room)
 {
     struct pollfd waited_for[] = { { .fd = channel->bell, .events = POLLIN },
                                    { .fd = channel->life, .events = POLLIN } };
     int left_ms = milliseconds_left(channel);
     int slept_ms = channel->look && (left_ms < 0 || left_ms > LOOK_MS) ? LOOK_MS : left_ms;
-    int ready, status;
+    int ready, status = channel_check(channel);
 
+    if (status != WEIR_OK)
+        return status;
     if (!segment_may_sleep(&channel->end, room))
         return WEIR_OK;
     ready = poll(waited_for, 2, slept_ms);
-    status = look(channel);
-    if (status != WEIR_OK)
-        return status;
     if (ready == 0)
-        return slept_ms == left_ms ? WEIR_ETIMEOUT : WEIR_OK;
+        return WEIR_OK;
     if (ready < 0)
         return errno == EINTR ? WEIR_OK : WEIR_ENOMEM;
     if (waited_for[0].revents && !silence(channel))

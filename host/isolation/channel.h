@@ -50,6 +50,9 @@ int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
                  const struct parcel *content);
 int channel_receive(struct channel *channel, struct channel_frame *out);
 
+/* Before what the other process asks for is done: WEIR_ETIMEOUT, or what `look` says. */
+int channel_check(struct channel *channel);
+
 /* The process: says that its memory is used up. For signal handlers, too. */
 void channel_cry(int bell);
 /* The host: hears what a process has cried before its end. */

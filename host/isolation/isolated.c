@@ -144,7 +144,9 @@ static int converse(struct weir_self *self, struct proxy *proxy, int callback, i
         proxy->has_spoken = true;
         if (frame.kind == DIALOGUE_RETURN)
             break;
-        status = proxy_serve(self, proxy, &callbacks, &frame);
+        status = channel_check(&proxy->channel);
+        if (status == WEIR_OK)
+            status = proxy_serve(self, proxy, &callbacks, &frame);
         if (status == WEIR_OK)
             status = channel_send(&proxy->channel, DIALOGUE_ANSWER, 0, &proxy->out);
     }

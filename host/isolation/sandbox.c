@@ -59,12 +59,19 @@ static uint64_t known(long abi)
 
 const char *sandbox_lacks(void)
 {
+    long abi = version();
+
     if (!call_filter_is_there())
         return "cannot be enforced: this kernel filters no system calls";
-    return version() > 0
-               ? NULL
-               : "cannot be enforced for files: this kernel has no landlock, so a process "
-                 "may read and write what the host may";
+    if (abi < 1)
+        return "cannot be enforced for files: this kernel has no landlock, so a process "
+               "may read and write what the host may";
+    if (abi < 3)
+        return "cannot be enforced in full: landlock of this kernel is older than Linux 6.2, so "
+               "a process may empty files below `read` (O_TRUNC), and do any ioctl on devices";
+    return abi < 5 ? "cannot be enforced in full: landlock of this kernel is older than Linux "
+                     "6.10, so a process may do any ioctl on devices below `read` and `write`"
+                   : NULL;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */

@@ -143,17 +143,19 @@ static bool has_threads(void)
     DIR *tasks = opendir("/proc/self/task");
     uint32_t count = 0;
 
-    while (tasks && readdir(tasks))
+    if (!tasks)
+        return true; /* nobody knows */
+    while (readdir(tasks))
         count++;
-    if (tasks)
-        (void)closedir(tasks);
+    (void)closedir(tasks);
     return count > 3; /* itself, `.` and `..` */
 }
 
 static int enter_sandbox(struct worker *worker)
 {
     char why[256] =
-        "sandbox: the plugin has started threads in `open`, whose files are not bounded";
+        "sandbox: the plugin has started threads in `open`, whose files are not bounded, or "
+        "/proc does not say so";
     int error = 0;
 
     if (!worker->sandbox.on)

@@ -4,23 +4,31 @@
  * crashes, leaves, never returns. `tour` makes calls of every kind and prints what is not as it
  * should be.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <weir/plugin.h>
 
 #include "../../plugins/files/files.h"
+
+#define BELL 3        /* DIALOGUE_BELL */
+#define FCHMODAT2 452 /* Linux 6.6 */
+#define CLONE3 435
 
 struct settings {
     const char *mark; /* printed in `open` */
@@ -78,6 +86,14 @@ static int deep(int depth)
     return depth < 0 ? 0 : deep(depth + 1) + frame[(unsigned)depth % sizeof frame];
 }
 
+/* Wakes the host, which waits for this process, more often than it can hear. */
+static void ring(void)
+{
+    static const char many[4096];
+
+    (void)send(BELL, many, sizeof many, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static bool says(const struct weir_message *message, const char *word)
 {
     return memmem(message->data, message->size, word, strlen(word));
@@ -110,6 +126,11 @@ static void suffer(const struct weir_message *message)
             continue;
     while (says(message, "LOOP"))
         (void)poll(NULL, 0, 1000);
+    if (says(message, "RING")) { /* root: so many that the host never finds none */
+        (void)setsockopt(BELL, SOL_SOCKET, SO_SNDBUFFORCE, &(int){ 8 << 20 }, sizeof(int));
+        for (;;)
+            ring();
+    }
 }
 
 /* Prints the last word of a message. */
@@ -332,6 +353,67 @@ static bool leaves_its_group(void)
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
+static bool pairs(int type)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, type, 0, ends) != 0)
+        return false;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return true;
+}
+
+static bool shares_memory(void)
+{
+    int area = shmget(IPC_PRIVATE, 1, 0600);
+
+    return area >= 0 && shmctl(area, IPC_RMID, NULL) == 0;
+}
+
+static void *do_nothing(void *context)
+{
+    return context;
+}
+
+/* What each process may. */
+static bool lives(void)
+{
+    struct rlimit limit;
+    pthread_t thread;
+    int status = 1;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(0);
+    return waitpid(child, &status, 0) == child && status == 0 && kill(getpid(), 0) == 0 &&
+           getrlimit(RLIMIT_NOFILE, &limit) == 0 && pairs(SOCK_STREAM | SOCK_CLOEXEC) &&
+           pthread_create(&thread, NULL, do_nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
+}
+
+/* No kernel makes a process of these arguments: EINVAL is not the filter's. */
+static bool clones(long call, unsigned long flags, int refused)
+{
+    return syscall(call, flags, 0, 0, 0, 0) < 0 && errno != refused;
+}
+
+static bool reaches_others(const char *what)
+{
+    static const struct sched_param usual = { 0 };
+
+    if (strcmp(what, "pair") == 0)
+        return pairs(SOCK_DGRAM);
+    if (strcmp(what, "shm") == 0)
+        return shares_memory();
+    if (strcmp(what, "schedule") == 0)
+        return sched_setscheduler(getppid(), SCHED_OTHER, &usual) == 0;
+    if (strcmp(what, "sibling") == 0)
+        return clones(SYS_clone, CLONE_PARENT | CLONE_SIGHAND, EPERM);
+    if (strcmp(what, "clone3") == 0)
+        return clones(CLONE3, 0, ENOSYS);
+    return lives();
+}
+
 static bool reaches(const char *what, const char *path)
 {
     struct rlimit limit;
@@ -344,6 +426,8 @@ static bool reaches(const char *what, const char *path)
         return unlink(path) == 0;
     if (strcmp(what, "chmod") == 0)
         return chmod(path, 0600) == 0;
+    if (strcmp(what, "chmod2") == 0)
+        return syscall(FCHMODAT2, AT_FDCWD, path, 0600, 0) == 0;
     if (strcmp(what, "truncate") == 0)
         return truncate(path, 0) == 0;
     if (strcmp(what, "socket") == 0)
@@ -356,7 +440,7 @@ static bool reaches(const char *what, const char *path)
         return leaves_its_group();
     if (strcmp(what, "limit") == 0)
         return getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0;
-    return kill(getpid(), 0) == 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    return reaches_others(what);
 }
 
 /* Prints the line when the process could do what it says. */
@@ -397,6 +481,7 @@ static void *scribble(void *context)
             /* Half of them into the first words: positions, and who sleeps. */
             atomic_store(&words[(draw >> 33) % (draw & 1u << 20 ? 64 : count)],
                          draw >> (draw >> 58));
+            ring();
         }
         (void)poll(NULL, 0, 1);
     }
