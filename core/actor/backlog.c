@@ -13,7 +13,6 @@
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/unpack.h"
-#include "actor/unwelcome.h"
 #include "actor/wanted.h"
 
 #define NS_PER_MS 1000000u
@@ -108,14 +107,14 @@ void backlog_postpone(struct actor *actor, struct message *message)
 }
 
 /* Not by way of the front: while a postponed message waits, nobody takes from there. */
-static bool drop_unwanted(struct actor *actor, struct message *message)
+static bool drop_unwanted(struct actor *actor, struct message *message, backlog_dropping *drop)
 {
-    int status = wanted_status_of(actor->runtime, actor->executor, message);
+    int status = drop ? wanted_status_of(actor->runtime, actor->executor, message) : 0;
 
     if (status == 0)
         return false;
     settle_unhold(actor);
-    unwelcome_drop(actor, message, status);
+    drop(actor, message, status);
     return true;
 }
 
@@ -125,10 +124,16 @@ static bool holds_retries(const struct actor *actor)
     return actor->ext && actor->ext->waits[WAITS_POSTPONED].count > 0;
 }
 
-/* Takes those out of a list that are due, or have one of the flags, and ends those that nobody wants
- * any more. */
-static struct message_queue end_waits_in(struct actor *actor, enum waits list, uint64_t now_ns,
-                                         uint32_t flags, uint64_t *next)
+/* What to end of the messages that wait. */
+struct ending_waits {
+    uint64_t now_ns;        /* until when they are due */
+    uint32_t flags;         /* one of them ends a wait, too */
+    backlog_dropping *drop; /* of those that nobody wants any more; NULL: they stay */
+};
+
+/* Takes out of a list what is to end its wait. `next`: when to look again, if that is sooner. */
+static struct message_queue end_waits_in(struct actor *actor, enum waits list,
+                                         const struct ending_waits *what, uint64_t *next)
 {
     struct message_list waiting = actor->ext->waits[list];
     bool is_held = list == WAITS_RETRY && holds_retries(actor);
@@ -138,13 +143,14 @@ static struct message_queue end_waits_in(struct actor *actor, enum waits list, u
 
     actor->ext->waits[list] = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
-        if (drop_unwanted(actor, message))
+        if (drop_unwanted(actor, message, what->drop))
             continue;
-        if ((message->again_ns <= now_ns && !is_held) || (message->public.reserved & flags)) {
+        if ((message->again_ns <= what->now_ns && !is_held) ||
+            (message->public.reserved & what->flags)) {
             message_queue_append(&ended, message);
             continue;
         }
-        look = look_ns(message, is_held ? TIMER_NEVER : message->again_ns, now_ns);
+        look = look_ns(message, is_held ? TIMER_NEVER : message->again_ns, what->now_ns);
         if (look < *next)
             *next = look;
         message_list_append(&actor->ext->waits[list], message);
@@ -154,7 +160,7 @@ static struct message_queue end_waits_in(struct actor *actor, enum waits list, u
 
 /* Moves to the front what is due, or has one of the flags. What was postponed is the next message:
  * another one would lack the same. */
-static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
+static uint64_t end_waits(struct actor *actor, const struct ending_waits *what)
 {
     struct message_queue ended;
     uint64_t next = TIMER_NEVER;
@@ -162,25 +168,25 @@ static uint64_t end_waits(struct actor *actor, uint64_t now_ns, uint32_t flags)
 
     if (backlog_retries(actor) == 0)
         return TIMER_NEVER;
-    ended = end_waits_in(actor, WAITS_POSTPONED, now_ns, flags, &next);
+    ended = end_waits_in(actor, WAITS_POSTPONED, what, &next);
     if (!message_queue_is_empty(&ended))
         actor->high_streak = ACTOR_HIGH_STREAK_MAX;
     front_prepend_all(actor, &ended);
-    ended = end_waits_in(actor, WAITS_RETRY, now_ns, flags, &next);
+    ended = end_waits_in(actor, WAITS_RETRY, what, &next);
     while ((message = message_queue_take(&ended)))
         front_append(actor, message);
     note_retries(actor);
     return next;
 }
 
-uint64_t backlog_time(struct actor *actor, uint64_t now_ns)
+uint64_t backlog_time(struct actor *actor, uint64_t now_ns, backlog_dropping *drop)
 {
-    return end_waits(actor, now_ns, 0);
+    return end_waits(actor, &(struct ending_waits){ .now_ns = now_ns, .drop = drop });
 }
 
 void backlog_hurry(struct actor *actor, uint32_t flags)
 {
-    (void)end_waits(actor, 0, flags);
+    (void)end_waits(actor, &(struct ending_waits){ .flags = flags });
 }
 
 /* --- handing on, and discarding ------------------------------------------------------------- */

@@ -35,8 +35,11 @@ void backlog_retry(struct actor *actor, struct message *message);
  * attempt, before any other message. */
 void backlog_postpone(struct actor *actor, struct message *message);
 
-/* Moves retries that are due, or not wanted any more, to the front. Returns the next deadline. */
-uint64_t backlog_time(struct actor *actor, uint64_t now_ns);
+/* Takes a message that nobody wants any more: with the status that its sender gets. */
+typedef void backlog_dropping(struct actor *actor, struct message *message, int status);
+/* Moves retries that are due to the front, and drops those that nobody wants. Returns the next
+ * deadline. */
+uint64_t backlog_time(struct actor *actor, uint64_t now_ns, backlog_dropping *drop);
 
 /* Retries with one of the `flags` wait no longer: they are due now. */
 void backlog_hurry(struct actor *actor, uint32_t flags);

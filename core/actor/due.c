@@ -12,6 +12,7 @@
 #include "actor/printing.h"
 #include "actor/request.h"
 #include "actor/restart.h"
+#include "actor/unwelcome.h"
 
 #define DUE_MAX 32 /* callbacks in one step: the messages of a turn */
 
@@ -47,7 +48,7 @@ uint32_t due_run(struct actor *actor)
     count = run_due(actor, now);
     if (deadlines_next(actor->ext) <= now)
         (void)actor_signal(actor, actor_serial_of(actor_pid(actor)), actor->executor, SIGNAL_TIME);
-    next = earlier(deadlines_next(actor->ext), backlog_time(actor, now));
+    next = earlier(deadlines_next(actor->ext), backlog_time(actor, now, unwelcome_drop));
     next = earlier(next, restart_time(actor, now));
     lease_leave_time(actor, now);
     next = earlier(next, leave_time(actor, now));

@@ -25,7 +25,8 @@ bool places_give_up_guest(struct server *server);
  * socket, or is that of `but`. */
 uint64_t places_held_by_bodies(const struct server *server, const struct connection *but);
 
-/* Ends the oldest of them, so that others have its memory. Its client gets 503. False: there is none. */
+/* Ends the oldest of them, so that others have its memory; its client gets 503. False: there is
+ * none. */
 bool places_give_up_body(struct server *server, const struct connection *but);
 
 /* The connection that has the least right to its place: in the same order, of any age, without

@@ -308,7 +308,8 @@ static bool has_two_held(void *context)
     return rig_stats(context).held == 2;
 }
 
-/* A message of the group waits for a retry; if `postpones`, behind one that comes again and again. */
+/* A message of the group waits for a retry; if `postpones`, beside one that comes again and again.
+ */
 static void expect_unwanted_retry_leaves(bool postpones)
 {
     const struct row row = { 0 };
