@@ -182,21 +182,21 @@ void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer
 }
 
 /* Another descriptor than that of the outbox, which may be watched, too. */
-void peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
+int peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
 {
     stream_close(self, &peer->bell);
     peer->bell.descriptor = fcntl(peer->outbox.descriptor, F_DUPFD_CLOEXEC, 0);
-    if (peer->bell.descriptor >= 0)
-        (void)stream_watch(self, &peer->bell, rings);
+    return peer->bell.descriptor < 0 ? errno : stream_watch(self, &peer->bell, rings);
 }
 
-void peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
+int peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings)
 {
     char bytes[BELL_SIZE];
 
     stream_fired(&peer->bell);
-    if (stream_read(&peer->bell, bytes, sizeof bytes) != 0)
-        (void)stream_watch(self, &peer->bell, rings);
+    if (stream_read(&peer->bell, bytes, sizeof bytes) == 0)
+        return 0;
+    return stream_watch(self, &peer->bell, rings);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */
@@ -218,8 +218,8 @@ bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocke
 
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms)
 {
+    /* The bell stays open: a child would read ECONNRESET in place of the end of file. */
     outbox_close(self, &peer->outbox);
-    stream_close(self, &peer->bell);
     /* It may wait for a reader of its last frames. */
     inbox_close(self, &peer->inbox);
     if (peer->child.process > 0)

@@ -50,17 +50,18 @@ bool peer_has_ended(struct weir_self *self, struct peer *peer, const struct peer
 /* For `prints`: reads, and logs the lines. */
 void peer_on_prints(struct weir_self *self, struct peer *peer, const struct peer_calls *calls);
 
-/* From now on `rings` is called when the child writes to descriptor 3. Without a descriptor or
- * memory it is not. */
-void peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
-/* For `rings`: takes what the child wrote there, and watches again unless it has closed it. */
-void peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
+/* From now on `rings` is called when the child writes to descriptor 3. Returns 0 or an errno; then
+ * it is not. */
+int peer_hear_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
+/* For `rings`: takes what the child wrote there, and watches again unless it has closed it. Returns
+ * 0 or an errno; then it does not watch. */
+int peer_take_bell(struct weir_self *self, struct peer *peer, weir_ready *rings);
 /* Waits for frames, and takes the time off `left_ms`; with `is_blocked` for a moment, since they
  * may not be read yet. Logs what it prints meanwhile. False: the process has ended, or the time is
  * over. */
 bool peer_await_frames(struct weir_self *self, struct peer *peer, bool is_blocked,
                        uint64_t *left_ms);
-/* Closes descriptor 3, and waits at most `wait_ms` until the process has ended. Logs what it prints
+/* Ends descriptor 3, and waits at most `wait_ms` until the process has ended. Logs what it prints
  * meanwhile. */
 void peer_leave(struct weir_self *self, struct peer *peer, uint64_t wait_ms);
 /* Kills the process, if it runs, and the rest of its process group; logs the rest of its output.

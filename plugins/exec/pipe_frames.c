@@ -238,7 +238,8 @@ static void on_bell(struct weir_self *self, void *memory, void *context, int des
     (void)context;
     (void)descriptor;
     (void)readiness;
-    peer_take_bell(self, &state->peer, on_bell);
+    if (peer_take_bell(self, &state->peer, on_bell) != 0 && pipe_listens(state))
+        pipe_stop(self, state, "no memory for a watch");
     if (!state->blocked)
         pipe_pump(self, state);
 }
@@ -249,9 +250,11 @@ static void get_ready(struct weir_self *self, struct pipe *state)
     state->was_ready = true;
     pipe_set_deadline(self, state, 0);
     pipe_open_window(self, state);
-    if (state->revision > 2 && state->pace.batch == 0)
-        peer_hear_bell(self, &state->peer, on_bell);
-    pipe_tick(self, state);
+    /* A child with a batch need not ring, and one that does would wait for a reader. */
+    if (state->revision > 2 && peer_hear_bell(self, &state->peer, on_bell) != 0)
+        pipe_stop(self, state, "no memory for a watch");
+    else
+        pipe_tick(self, state);
 }
 
 static void settle_kept(struct weir_self *self, struct pipe *state)
@@ -462,8 +465,8 @@ static bool begin_frame(struct weir_self *self, struct pipe *state)
  * FRAMES_MS, it has a long message. */
 static bool is_about_to_ring(const struct pipe *state, uint32_t frames)
 {
-    return frames > 0 && state->peer.bell.watched && state->phase == PIPE_BUSY &&
-           given_count(&state->window.ahead) > 1;
+    return frames > 0 && state->pace.batch == 0 && state->peer.bell.watched &&
+           state->phase == PIPE_BUSY && given_count(&state->window.ahead) > 1;
 }
 
 static void wait_for_frames(struct weir_self *self, struct pipe *state, uint32_t frames)

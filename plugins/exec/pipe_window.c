@@ -210,13 +210,14 @@ static bool is_alike(const struct weir_message *one, const struct weir_message *
     return one->tag == other->tag && one->key == other->key && one->attempt == other->attempt;
 }
 
-/* Messages from `row` on that a frame takes. */
+/* Messages from `row` on that a frame takes: the child begins none before it has all of it. */
 static uint32_t run_of(const struct given *row, const struct given *end)
 {
+    uint64_t bytes = row->bytes;
     uint32_t count = 1;
 
-    while (row + count < end && is_alike(row->message, row[count].message))
-        count++;
+    while (row + count < end && bytes < BYTES_AHEAD && is_alike(row->message, row[count].message))
+        bytes += row[count++].bytes;
     return count;
 }
 

@@ -254,8 +254,7 @@ class _Log:
         self._write(b"error", text)
 
     def _write(self, level: bytes, text: object) -> None:
-        session = _session
-        if session is None:
+        if (session := _session) is None:
             print(text, file=sys.stderr)
             return
         lines = str(text).encode(errors="replace").split(b"\n")
@@ -321,16 +320,14 @@ class _Session:
         self._read, self._write, self._wait, self._ring = read, write, wait, ring
         self.is_open, self._ticks = True, 0
         self._rest, self._missing = b"", 1  # a frame that is not complete; bytes until it is
-        self._looked = 0.0  # when input was last looked for
         self._waiting: list[Message] = []  # not begun
-        self._rings = False  # the host has given several, and waits until they are done
+        self._looked, self._rings = 0.0, False  # when input was looked for; the host awaits a ring
         self._kept: dict[int, Message] = {}
         self._early: dict[int, _Verdict] = {}  # of messages whose function has not returned
         self._words, self._head = (b"", b""), ("", 0, 0, False)  # of the last message
         self._is_closing = self._is_ending = False  # `close` has come; nothing comes any more
         # Guards what is written, and the state of each message.
-        self.lock = _thread.allocate_lock()
-        self.thread = _thread.get_ident()
+        self.lock, self.thread = _thread.allocate_lock(), _thread.get_ident()
         self.current: Optional[Message] = None
         self.label: Optional[bytes] = None
 
@@ -345,16 +342,19 @@ class _Session:
         """Reads until there is another frame. False: there is none any more."""
         blocks, missing = [self._rest], self._missing
         if self._rings and not self._waiting and self._worker.batch is None and not self._wait(0):
-            self._ring()
+            self._rings = False
+            try:
+                self._ring()
+            except OSError:  # the reader is a pipe, or the host has closed its end
+                pass
         while missing > 0:
-            block = self._read(min(max(missing, _BLOCK), _LARGE))
-            if not block:
+            if not (block := self._read(min(max(missing, _BLOCK), _LARGE))):
                 self._is_ending = True
                 return False
             blocks.append(block)
             missing -= len(block)
         self._parse(b"".join(blocks))
-        self._looked, self._rings = time.monotonic(), len(self._waiting) > 1
+        self._looked, self._rings = time.monotonic(), self._rings or len(self._waiting) > 1
         return True
 
     def _parse(self, data: bytes) -> None:

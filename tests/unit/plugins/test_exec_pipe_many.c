@@ -134,6 +134,32 @@ static void test_other_messages_have_their_own_frames(void)
     finish(kit);
 }
 
+static bool may_have_eighteen(struct weir_kit *kit)
+{
+    return weir_kit_demand(kit) == 18;
+}
+
+/* A child begins when it has the whole frame. */
+static void test_frame_of_many_has_64_kib(void)
+{
+    struct weir_kit *kit = opened(
+        CHILD_3("ready 0 3 18", "say result \"$id $first\"; first=", "first=first"));
+    char large[WHOLE];
+
+    run_until(kit, may_have_eighteen);
+    memset(large, 'x', sizeof large);
+    large[WHOLE - 2] = '\n';
+    large[WHOLE - 1] = '\0';
+    for (uint32_t i = 0; i < 18; i++)
+        gather(kit, large);
+    flush(kit);
+    run_until(kit, nothing_is_kept);
+    expect_output(kit, 15, "16 ");
+    expect_output(kit, 16, "17 first");
+    expect_output(kit, 17, "18 ");
+    finish(kit);
+}
+
 static void test_request_is_no_message_of_many(void)
 {
     struct weir_kit *kit = batch_child(CHILD_3(
@@ -247,17 +273,32 @@ static void test_verdicts_are_read_soon_without_a_bell(void)
     expect_rest("true", 1);
 }
 
+/* More bytes than its socket holds. */
+static void test_child_with_a_batch_may_ring(void)
+{
+    struct weir_kit *kit = worker(CHILD_3("ready 0 3 1",
+                                          "[ $kind != close ] || exit 0; i=0;"
+                                          " while [ $i -lt 2000 ]; do echo >&3; i=$((i + 1)); done;"
+                                          " say result x",
+                                          "true"));
+
+    give(kit, "x\n");
+    finish(kit);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "alike", test_messages_that_are_alike_share_a_frame },
         { "others", test_other_messages_have_their_own_frames },
+        { "64 KiB", test_frame_of_many_has_64_kib },
         { "request", test_request_is_no_message_of_many },
         { "wrong result", test_result_out_of_place_is_a_failure },
         { "no frame yet", test_message_without_a_frame_has_no_verdict },
         { "put back", test_messages_without_a_frame_go_back },
         { "bell", test_verdicts_are_read_after_the_bell },
         { "no bell", test_verdicts_are_read_soon_without_a_bell },
+        { "bell of a batch", test_child_with_a_batch_may_ring },
         CU_TEST_INFO_NULL,
     };
 

@@ -32,11 +32,13 @@ def cancel(number):
 class FakeHost:
     """A worker that runs on a thread; `write` and `read_frame` are the host's side."""
 
-    def __init__(self, handle):
+    def __init__(self, handle, is_pipe=False):
         ours, theirs = socket.socketpair()
-        reader, to_worker = theirs.detach(), ours.detach()
+        reader, to_worker = os.pipe() if is_pipe else (theirs.detach(), ours.detach())
+        ours.close()
+        theirs.close()
         from_worker, writer = os.pipe()
-        self.to_worker = os.fdopen(to_worker, "r+b", buffering=0)
+        self.to_worker = os.fdopen(to_worker, "wb" if is_pipe else "r+b", buffering=0)
         self.from_worker = os.fdopen(from_worker, "rb")
         self.ended = None
         self.thread = threading.Thread(target=self._run, args=(handle, reader, writer))

@@ -7,13 +7,14 @@ Method: `run` on pipes of a fake host instead of the descriptors 3 and 4; what i
 import contextlib
 import io
 import os
+import select
 import subprocess
 import sys
 import threading
 import unittest
 
 import weir
-from fake_host import CLOSE, FakeHost, many, message, play, request
+from fake_host import CLOSE, TICK, FakeHost, many, message, play, request
 
 
 def raising(error):
@@ -208,6 +209,32 @@ class Worker(unittest.TestCase):
             # It rings after the last verdict.
             self.assertEqual(os.read(host.from_worker.fileno(), 100),
                              b"result 1\naresult 1\nbresult 1\nc")
+
+    def test_bell_rings_when_input_was_looked_for_meanwhile(self):
+        """promise B125"""
+        began, ticked = threading.Event(), threading.Event()
+
+        def handle(got):
+            began.set()
+            ticked.wait(10)
+            threading.Event().wait(0.002)  # a long one: it looks for input
+            return got.data
+
+        with FakeHost(handle) as host:
+            host.read_frame()
+            host.write(many(1, b"a", b"b"))
+            began.wait(10)
+            host.write(TICK)
+            ticked.set()
+            self.assertEqual([host.read_frame()[-1] for _ in range(2)], [b"a", b"b"])
+            self.assertTrue(select.select([host.to_worker], [], [], 10)[0])
+
+    def test_reader_that_cannot_be_written_to_is_no_error(self):
+        with FakeHost(lambda got: got.data, is_pipe=True) as host:
+            host.read_frame()
+            for first in range(1, 400, 2):
+                host.write(many(first, b"a", b"b"))
+                self.assertEqual([host.read_frame()[-1] for _ in range(2)], [b"a", b"b"])
 
     def test_many_messages_in_one_read(self):
         got = play(lambda got: got.data, *(message(b"%d" % n, n) for n in range(10, 60)), CLOSE)
