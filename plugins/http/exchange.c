@@ -65,6 +65,18 @@ void exchange_end(struct exchange *exchange, bool is_sent)
     free(exchange);
 }
 
+/* NULL: there is none, or memory is out. */
+static char *copy_text(const char *text, size_t size)
+{
+    char *copy = size > 0 ? malloc(size + 1) : NULL;
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
 /* What is known of a request whose head is wrong: for the answer to HEAD, and the access log. */
 static void take_request_line(struct exchange *exchange)
 {
@@ -73,8 +85,7 @@ static void take_request_line(struct exchange *exchange)
     if (exchange->method[0] || !receipt || receipt->head.target.at == 0)
         return;
     memcpy(exchange->method, receipt->text + receipt->head.method.at, receipt->head.method.size);
-    if (receipt->head.target.size > 0)
-        exchange->uri = strndup(receipt->text + receipt->head.target.at, receipt->head.target.size);
+    exchange->uri = copy_text(receipt->text + receipt->head.target.at, receipt->head.target.size);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

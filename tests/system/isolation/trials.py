@@ -5,10 +5,12 @@ import time
 
 DEADLINE = 120  # seconds that a condition may take
 
-# A signal ends a process by itself, and not in a report of a sanitizer.
+# A signal ends a process by itself, and not in a report of a sanitizer. What is freed is not kept
+# for long, so that a test can see whether memory grows.
 for sanitizer in ("ASAN", "TSAN", "UBSAN"):
     given = os.environ.get(f"{sanitizer}_OPTIONS", "")
-    os.environ[f"{sanitizer}_OPTIONS"] = f"{given}:handle_segv=0:handle_abort=0".lstrip(":")
+    more = "handle_segv=0:handle_abort=0" + (":quarantine_size_mb=1" if sanitizer == "ASAN" else "")
+    os.environ[f"{sanitizer}_OPTIONS"] = f"{given}:{more}".lstrip(":")
 
 
 class Trouble(Exception):
