@@ -94,6 +94,11 @@ static void send(struct fixture *f, uint64_t id, probe_act *act)
     CU_ASSERT_EQUAL(rig_send(&f->rig, f->pool->pid, (struct order){ .id = id, .act = act }), 0);
 }
 
+static bool has_two_held(void *context)
+{
+    return rig_stats(context).held == 2;
+}
+
 /* The worker gets two messages, has postponed one or both, and has a new one and an urgent one. */
 static void begin(struct fixture *f, probe_act *first, probe_act *second)
 {
@@ -111,6 +116,7 @@ static void begin(struct fixture *f, probe_act *first, probe_act *second)
     send(f, 1, first);
     send(f, 2, second);
     CU_ASSERT_TRUE(rig_noted(&f->rig, f->probe, 2, 1));
+    CU_ASSERT_TRUE(rig_wait(&f->rig, has_two_held, f->pool)); /* the callback is over */
     send(f, NEW, need);
     CU_ASSERT_EQUAL(rig_send_lane(&f->rig, rig_worker(f->pool, 0), WEIR_URGENT,
                                   (struct order){ .id = 4, .act = need }),
