@@ -26,8 +26,8 @@ struct exchange {
     char *body; /* owned */
     size_t body_size, body_room;
     uint64_t progress_ms; /* when the last bytes of the body came */
-    bool is_lost;       /* the client left */
-    uint64_t reference; /* of the request to the pool */
+    bool is_lost;         /* the client left */
+    uint64_t reference;   /* of the request to the pool */
     struct exchange_waiting waiting;
     uint64_t start_ms;
     unsigned status;
