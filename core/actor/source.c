@@ -282,7 +282,7 @@ bool source_is_paused(const struct source *source)
 }
 
 /* Before the new one may produce. */
-static void pause_as(struct source *to, const struct source *from)
+void source_pause_as(struct source *to, const struct source *from)
 {
     atomic_store_explicit(&to->wiring.paused, source_is_paused(from), memory_order_release);
 }
@@ -290,7 +290,7 @@ static void pause_as(struct source *to, const struct source *from)
 void source_succeed(struct source *source, struct source *successor, struct executor *executor)
 {
     count_on(source, successor);
-    pause_as(successor, source);
+    source_pause_as(successor, source);
     if (replace_waiting(source, successor, executor))
         return;
     lock_acquire(&source->lock);
@@ -301,7 +301,7 @@ void source_succeed(struct source *source, struct source *successor, struct exec
 void source_inherit(struct source *to, struct source *from)
 {
     count_on(from, to);
-    pause_as(to, from);
+    source_pause_as(to, from);
     position_move(&to->position, &from->position);
     to->position.lost = false; /* the loss was reported when its args were changed */
 }

@@ -45,6 +45,9 @@ int source_create(struct runtime *runtime, struct executor *executor,
  */
 void source_succeed(struct source *source, struct source *successor, struct executor *executor);
 
+/* `to` is paused exactly when `from` is. */
+void source_pause_as(struct source *to, const struct source *from);
+
 /* `to`, which waits, starts at the last position of `from`, which has ended. */
 void source_inherit(struct source *to, struct source *from);
 

@@ -185,6 +185,9 @@ static void let_go(struct source_changes *changes, struct source_task *task,
 {
     if (!changes->transition->old_settings)
         return; /* at the start: assembly_go */
+    /* An operator may have paused it since the exchange. */
+    if (task->is_stopped)
+        source_pause_as(task->made, old_of(changes, task));
     if (task->effects & PLAN_ADDS || task->is_stopped)
         source_go(task->made, executor);
     else

@@ -3,7 +3,7 @@
  * Workers whose `open` waits at a gate, a FIFO, for one byte: `y` opens it, anything else fails.
  * Without a gate it opens at once. An open worker forwards each message unchanged; with a `barrier`
  * it waits there in the same way first. The source `spring` emits one message, waits at its
- * barrier, and ends.
+ * barrier, and ends. The source `lone` emits without end, and is exclusive.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +87,22 @@ static int produce_once(struct weir_self *self, void *memory, uint32_t credit)
     return WEIR_END;
 }
 
+static int produce_always(struct weir_self *self, void *memory, uint32_t credit)
+{
+    (void)memory;
+    for (; credit > 0; credit--) {
+        struct weir_message *message = weir_message_new(self, weir_tag(self, "test.reload/1"), 0);
+
+        if (!message)
+            return WEIR_ENOMEM;
+        if (weir_emit(self, OUTPUT_OUT, message) != 0) {
+            weir_message_free(self, message);
+            break;
+        }
+    }
+    return WEIR_MORE;
+}
+
 static const struct weir_option options[] = {
     WEIR_OPTION_STRING(struct settings, gate, .help = "FIFO that `open` reads a byte from"),
     WEIR_OPTION_STRING(struct settings, barrier, .help = "likewise `handle`"),
@@ -130,6 +146,17 @@ static const struct weir_behaviour behaviours[] = {
         .flags = WEIR_BLOCKING,
         .open = open_gate,
         .produce = produce_once,
+    },
+    {
+        .name = "lone",
+        .summary = "a source that a reload ends before it opens the next one",
+        .options = options,
+        .outputs = outputs,
+        .settings_size = sizeof(struct settings),
+        .state_size = sizeof(struct pass),
+        .flags = WEIR_BLOCKING | WEIR_ENDLESS | WEIR_EXCLUSIVE,
+        .open = open_gate,
+        .produce = produce_always,
     },
     { 0 },
 };
