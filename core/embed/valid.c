@@ -120,16 +120,18 @@ static bool is_old(uint32_t behaviour_size)
 
 static int valid_shape(const struct weir_pool_options *o, struct refusal *why)
 {
-    const struct weir_behaviour *worker = o->behaviour;
+    bool old = is_old(o->behaviour_size); /* then nothing of it is read */
+    const struct weir_behaviour *worker = old ? NULL : o->behaviour;
+    const struct weir_behaviour *manager = old ? NULL : o->manager;
     const struct rule rules[] = {
         { !is_name(o->path), "path", "must have 1 to 111 bytes" },
         { o->reserved || o->reserved_2 || o->reserved_3 || o->reserved_4, "reserved", RESERVED },
-        { (worker || o->manager) && is_old(o->behaviour_size), "behaviour_size",
+        { (o->behaviour || o->manager) && old, "behaviour_size",
           "is smaller than struct weir_behaviour: begin with WEIR_POOL_OPTIONS" },
         { worker && !worker->handle, "behaviour", "has no `handle`" },
-        { o->manager && !o->manager->handle, "manager", "has no `handle`" },
+        { manager && !manager->handle, "manager", "has no `handle`" },
         { o->route >= CHOICES_OF(WEIR_ROUTE_LIST), "route", "is none of enum weir_route" },
-        { !worker && o->route == WEIR_ROUTE_PULL, "route",
+        { !o->behaviour && o->route == WEIR_ROUTE_PULL, "route",
           "WEIR_ROUTE_PULL needs workers as members, not pools" },
         { worker && worker->flags & WEIR_KEYED && o->route != WEIR_ROUTE_HASH, "route",
           "must be WEIR_ROUTE_HASH: the behaviour keeps a state for each key (WEIR_KEYED)" },
@@ -252,11 +254,12 @@ int valid_pool(const struct weir_pool_options *options, const struct lease_setti
 
 int valid_actor(const struct weir_actor_options *options, struct refusal *why)
 {
-    const struct weir_behaviour *behaviour = options->behaviour;
+    bool old = is_old(options->behaviour_size); /* then nothing of it is read */
+    const struct weir_behaviour *behaviour = old ? NULL : options->behaviour;
     const struct rule rules[] = {
         { options->reserved != 0, "reserved", RESERVED },
-        { !behaviour, "behaviour", "must be there" },
-        { is_old(options->behaviour_size), "behaviour_size",
+        { !options->behaviour, "behaviour", "must be there" },
+        { old, "behaviour_size",
           "is smaller than struct weir_behaviour: begin with WEIR_ACTOR_OPTIONS" },
         { behaviour && !behaviour->produce && !behaviour->handle, "behaviour",
           "has neither `produce` nor `handle`" },

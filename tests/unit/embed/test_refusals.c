@@ -92,6 +92,9 @@ static const struct weir_binding wrong_output = { .when_full = 99 };
 static const struct weir_binding output = { 0 };
 static char long_path[TEXT];
 
+/* One of an older program, which has nothing behind its first field. */
+static const uint64_t short_behaviour;
+#define SHORT ((const struct weir_behaviour *)(const void *)&short_behaviour)
 #define SIZE .size = sizeof(struct weir_pool_options)
 #define BEHAVIOUR_SIZE .behaviour_size = sizeof(struct weir_behaviour)
 #define BINDING_SIZE .binding_size = sizeof(struct weir_binding)
@@ -108,7 +111,8 @@ static const struct {
     { "path", { SIZES, .behaviour = &worker } },
     { "path", { SIZES, .behaviour = &worker, .path = "" } },
     { "path", { SIZES, .behaviour = &worker, .path = long_path } },
-    { "behaviour_size", { SIZE, BINDING_SIZE, PATH, .behaviour = &worker, .behaviour_size = 8 } },
+    { "behaviour_size", { SIZE, BINDING_SIZE, PATH, .behaviour = SHORT, .behaviour_size = 8 } },
+    { "behaviour_size", { SIZE, BINDING_SIZE, PATH, .manager = SHORT, .behaviour_size = 8 } },
     { "behaviour", { POOL, .behaviour = &idle } },
     { "manager", { WORKERS, .manager = &idle } },
     { "route", { WORKERS, .route = 99 } },
@@ -187,7 +191,7 @@ static const struct {
 } actors[] = {
     { "behaviour", { ACTOR } },
     { "behaviour", { ACTOR, .behaviour = &idle } },
-    { "behaviour_size", { ACTOR_SIZE, .behaviour = &worker, .behaviour_size = 8 } },
+    { "behaviour_size", { ACTOR_SIZE, .behaviour = SHORT, .behaviour_size = 8 } },
     { "name", { ACTOR, .behaviour = &worker, .name = long_path } },
     { "outputs", { ACTOR, .behaviour = &worker, .output_count = 1 } },
     { "size", { .size = 8 } },
