@@ -24,11 +24,16 @@ void rebalance_made_locked(struct pool *pool, const struct list *made)
     }
 }
 
-/* `from`: the index of the first member that it compares itself with; or GIVES_ANY. */
+/* `from`: the index of the first member that it compares itself with; or GIVES_ANY. A member that
+ * still has another request compares itself with any. */
 static void ask(struct place *place, uint32_t from, struct executor *executor)
 {
+    uint32_t before = atomic_load_explicit(&place->gives, memory_order_relaxed);
+
     if (mailbox_waiting(&place->actor->mailbox) == 0)
         return;
+    if (before != 0 && before != from + 1)
+        from = GIVES_ANY;
     /* Relaxed: published by the signal. */
     atomic_store_explicit(&place->gives, from + 1, memory_order_relaxed);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -51,18 +56,19 @@ void rebalance_ask_locked(struct pool *pool, struct executor *executor)
         ask(LIST_ENTRY(node, struct place, link), GIVES_ANY, executor);
 }
 
-/* Asks some members, at equal distances, to compare themselves with the new one and those after
- * it. */
+/* Asks some members, at equal distances from one that is drawn, to compare themselves with the new
+ * one and those after it. */
 static void ask_for_one_locked(struct pool *pool, const struct members *members, uint32_t at,
                                struct executor *executor)
 {
+    uint64_t drawn = executor_random(executor) % members->count;
+
     if (!rebalance_shares(pool))
         return;
-    for (uint32_t i = 0; i < REBALANCE_LOOKS; i++) {
-        uint32_t asked = (uint32_t)(((uint64_t)i * members->count + at) / REBALANCE_LOOKS);
+    for (uint64_t i = 0; i < REBALANCE_LOOKS; i++) {
+        uint64_t asked = (drawn + i * members->count / REBALANCE_LOOKS) % members->count;
 
-        if (asked < members->count)
-            ask(members->members[asked].actor->place, at, executor);
+        ask(members->members[asked].actor->place, at, executor);
     }
 }
 
