@@ -258,7 +258,7 @@ static void send_to(struct agent *agent, weir_pid to)
         refuse(world, &parcel, message);
 }
 
-void act_direct(struct agent *agent)
+weir_pid agent_draw_member(struct agent *agent)
 {
     struct weir_member members[SIZE_MAX_HERE];
     struct world *world = agent->world;
@@ -268,8 +268,15 @@ void act_direct(struct agent *agent)
     if (weir_runtime_members(world->runtime, leaf, members, SIZE_MAX_HERE, &count) != 0)
         abort();
     count = count < SIZE_MAX_HERE ? count : SIZE_MAX_HERE;
-    if (count > 0)
-        send_to(agent, members[agent_draw(agent, count)].pid);
+    return count > 0 ? members[agent_draw(agent, count)].pid : 0;
+}
+
+void act_direct(struct agent *agent)
+{
+    weir_pid member = agent_draw_member(agent);
+
+    if (member)
+        send_to(agent, member);
 }
 
 void act_lookup(struct agent *agent)

@@ -135,19 +135,14 @@ static int kill_it(struct weir_task *task, void *argument)
 
 void act_kill(struct agent *agent)
 {
-    struct weir_member members[SIZE_MAX_HERE];
     struct world *world = agent->world;
-    weir_pid leaf = world->leaves[agent_draw(agent, world->leaf_count)];
-    uint32_t count;
+    weir_pid member = agent_draw_member(agent);
 
-    if (weir_runtime_members(world->runtime, leaf, members, SIZE_MAX_HERE, &count) != 0)
-        abort();
-    count = count < SIZE_MAX_HERE ? count : SIZE_MAX_HERE;
-    if (count == 0 || agent_draw(agent, 4) > 0)
+    if (!member || agent_draw(agent, 4) > 0)
         return;
     atomic_fetch_add(&world->tasks_accepted, 1);
-    if (weir_runtime_submit(world->runtime, world->sink, kill_it,
-                            (void *)(uintptr_t)members[agent_draw(agent, count)].pid, 0) == 0)
+    if (weir_runtime_submit(world->runtime, world->sink, kill_it, (void *)(uintptr_t)member, 0) ==
+        0)
         world_count(world, agent->index);
 }
 

@@ -183,6 +183,9 @@ void world_expect(struct world *world, bool holds, const char *what, int64_t fig
 /* A number that depends on the seed, `a` and `b` alone. */
 uint32_t world_dice(const struct world *world, uint64_t a, uint64_t b);
 uint32_t agent_draw(struct agent *agent, uint32_t bound);
+
+/* A member of some pool; 0: it has none. */
+weir_pid agent_draw_member(struct agent *agent);
 /* Lets other threads run. */
 void world_yield(void);
 /* The feature whose agent or whose message this is was exercised. */

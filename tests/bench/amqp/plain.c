@@ -17,25 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../client.h"
+
 #define NOTE_EVERY 50u
-
-/* When it begins, connected, and when all is confirmed: in seconds of CLOCK_MONOTONIC. */
-static void print_time(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    (void)printf("%lld.%09ld\n", (long long)now.tv_sec, now.tv_nsec);
-    (void)fflush(stdout);
-}
-
-static void need(int ok, const char *what)
-{
-    if (ok)
-        return;
-    (void)fprintf(stderr, "plain: %s\n", what);
-    exit(1);
-}
 
 static amqp_connection_state_t connect_to(int port)
 {

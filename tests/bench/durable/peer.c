@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../client.h"
+
 #define PAYLOAD 8u          /* bytes, as those of gen.numbers */
 #define BUFFER (1u << 20)   /* far more than a window of commands, or of answers */
 #define REFERENCE_SIZE 256u /* of what names a piece */
@@ -75,24 +77,6 @@ struct peer {
     /* Bytes of the first answer; 0: it is not complete. */
     size_t (*parse)(const char *bytes, size_t size, struct answer *out);
 };
-
-/* When it begins, connected, and when it has ended: in seconds of CLOCK_MONOTONIC. */
-static void print_time(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    (void)printf("%lld.%09ld\n", (long long)now.tv_sec, now.tv_nsec);
-    (void)fflush(stdout);
-}
-
-static void need(int ok, const char *what)
-{
-    if (ok)
-        return;
-    (void)fprintf(stderr, "peer: %s\n", what);
-    exit(1);
-}
 
 static void add(struct connection *connection, const void *bytes, size_t size)
 {
@@ -220,7 +204,7 @@ static size_t redis_parse(const char *bytes, size_t size, struct answer *out)
         (void)snprintf(out->reference, sizeof out->reference, "%.*s", (int)PAYLOAD, bytes + line);
         return line + PAYLOAD + 2;
     }
-    /* RPUSH says how many there are, LREM how many went: who asks knows which it is. */
+    /* RPUSH answers with the length of the list, LREM with the number of pieces that it removed. */
     need(bytes[0] == ':', bytes);
     out->event = REMOVED;
     return line;

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../client.h"
+
 #define CONNECTIONS_MAX 50u
 
 struct link {
@@ -30,24 +32,6 @@ struct work {
     uint32_t count; /* of links */
     uint64_t sent, done, total;
 };
-
-/* When it begins, connected, and when it has ended: in seconds of CLOCK_MONOTONIC. */
-static void print_time(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    (void)printf("%lld.%09ld\n", (long long)now.tv_sec, now.tv_nsec);
-    (void)fflush(stdout);
-}
-
-static void need(int ok, const char *what)
-{
-    if (ok)
-        return;
-    (void)fprintf(stderr, "sql: %s\n", what);
-    exit(1);
-}
 
 static void open_link(struct link *link, const char *folder, const char *statement)
 {
