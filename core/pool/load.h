@@ -5,9 +5,9 @@
  * A worker, and a pool of some workers, is read each time. A larger pool has a counter: its members
  * are walked once for as many comparisons, and for as many microseconds, as it has members. Between
  * two walks each message that a comparing route gives the pool adds one. So a comparison costs the
- * same for any number of workers below. The counter is advisory: it lacks what came by other ways
- * and what was handled since the walk, and threads that write it at once may lose an addition. A
- * message then goes to a member with more to do than another, which has room for it all the same.
+ * same for any number of workers below. The counter is advisory. It lacks what came by other ways
+ * and what was handled since the walk, and threads that write it at once may lose an addition. So a
+ * message may go to a member that has more to do than another; that member has room for it.
  *
  * Any thread, in a read section.
  */

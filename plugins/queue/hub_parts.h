@@ -122,7 +122,7 @@ void hub_wake_locked(struct hub *hub);
 struct hub_queue *hub_queue_locked(struct hub *hub, const char *name);
 /* Milliseconds of the clock. */
 int64_t hub_wall_ms(void);
-/* Reads what waits for a time. After each commit. */
+/* Reads from the file when the next waiting piece is due. The hub calls it after each commit. */
 void hub_read_times(struct hub *hub);
 void hub_wake_client(struct client *client);
 

@@ -281,8 +281,8 @@ static void test_body_may_be_as_large_as_the_room_of_all(void)
     site_finish(kit);
 }
 
-/* promise B119: a socket that the process has is found, or the shortage is told; a new one would
- * find the address in use. */
+/* promise B119: a socket that the process has is found, or the shortage is the error. A new socket
+ * would find the address in use. */
 static void test_shortage_is_no_address_in_use(void)
 {
     struct address address;
