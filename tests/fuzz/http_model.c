@@ -82,10 +82,10 @@ void model_read(struct model *model, const char *bytes, size_t size)
                                                     MODEL_HEAD_MAX);
 
         goes_on = plain.state == HTTP1_PLAIN_ACCEPTED;
-        if (plain.state == HTTP1_PLAIN_REFUSED) {
+        if (plain.state == HTTP1_PLAIN_REFUSED)
             model->end = MODEL_REFUSED;
-            model->refuses_head = begins_as_head(bytes + at, size - at);
-        }
+        /* The server may also refuse a head that has no end yet. */
+        model->refuses_head = !goes_on && begins_as_head(bytes + at, size - at);
         if (goes_on && !add(model, &plain)) {
             model->end = MODEL_CLOSED;
             goes_on = false;
