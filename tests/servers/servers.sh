@@ -49,7 +49,7 @@ servers_of() {
         "$PWD/build/$preset/plugins" "$PWD" js || fail "a worker in JavaScript (see above)"
     wait "$steps" || fail "clock_steps: $(<build/clock_steps.log)"
     need "${picture_packages[@]}"
-    python3 tests/servers/pictures.py "$(command -v cmake)" "build/$preset" . "$@" ||
+    python3 tests/servers/damaged_pictures.py "$(command -v cmake)" "build/$preset" . "$@" ||
         fail "pictures (see above)"
     need "${debug_packages[@]}"
     bash tests/servers/debugging.sh "$(command -v cmake)" "build/$preset" . ||

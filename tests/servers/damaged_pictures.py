@@ -6,7 +6,7 @@
         `quarantine` come to the same end. Shows promise B96 and promise B110.
 Method: libjpeg and libpng of Debian. A program without Weir says first what they do with each file.
 
-    pictures.py CMAKE BUILD SOURCE [--long] [--seed N]
+    damaged_pictures.py CMAKE BUILD SOURCE [--long] [--seed N]
 """
 import argparse
 import json
