@@ -55,7 +55,7 @@ class Copy:
         self.build = ROOT / f"build/broken/{number}/build"
         self.hung = False  # the last test did not end by itself
 
-    def prepare(self):
+    def update(self):
         """Brings the copy up to date; what has not changed is not touched, so not built again."""
         listed = run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"])
         wanted = {name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()}
@@ -65,8 +65,13 @@ class Copy:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, target)
         for path in sorted(self.tree.rglob("*")):
-            if path.is_file() and path.relative_to(self.tree).as_posix() not in wanted:
+            name = path.relative_to(self.tree).as_posix()
+            if path.is_file() and name not in wanted and not name.startswith("build/"):
                 path.unlink()
+
+    def prepare(self):
+        """Updates the copy and builds it."""
+        self.update()
         done = run(["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja",
                     "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS={FLAGS}"])
         if done.returncode == 0:
