@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actor/runtime.h"
 #include "base/text.h"
 
 /* Under the lock of the timers; the actor cannot end while its timer is armed. */
@@ -57,5 +58,7 @@ void actor_ext_set_detail(struct actor *actor, const char *text)
     if (!ext->detail)
         return;
     (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%s", text);
+    /* Here, since it goes to dead letters and their file, to origins, and to requesters. */
+    log_conceal(&actor->runtime->options.log, ext->detail, ACTOR_DETAIL_SIZE);
     text_end_at_character(ext->detail); /* `text` may be cut, too */
 }

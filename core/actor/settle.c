@@ -101,6 +101,8 @@ uint64_t settle_record(struct actor *actor, const struct message *message, enum 
     if (!actor->place || !actor->place->dead)
         return 0;
     detail = dead_letters_detail(message, detail, text);
+    if (detail == text) /* with a label */
+        log_conceal(&actor->runtime->options.log, text, sizeof text);
     if (!way && (!place_member_of(actor) || message_is_for_one(message) ||
                  (message->public.reserved & MESSAGE_OUTSIDE_LEDGER)))
         way = &to_actor;

@@ -13,6 +13,14 @@ void log_write(const struct log_sink *sink, const struct log_line *line)
     sink->write(sink->context, line);
 }
 
+void log_conceal(const struct log_sink *sink, char *text, size_t size)
+{
+    if (!sink->conceal)
+        return;
+    lock_expect_none_of_core();
+    sink->conceal(sink->context, text, size);
+}
+
 static void write_fields(const struct log_sink *sink, const struct log_line *begun,
                          va_list arguments)
 {

@@ -10,6 +10,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <weir/log.h>
 
@@ -23,11 +24,16 @@ struct log_line {
 
 struct log_sink {
     void (*write)(void *context, const struct log_line *line);
+    /* Hides what no text may show, in a buffer of `size` bytes; NULL: there is nothing to hide. */
+    void (*conceal)(void *context, char *text, size_t size);
     void *context;
 };
 
 /* Writes a line; a NULL sink drops it. Borrows everything until it returns. */
 void log_write(const struct log_sink *sink, const struct log_line *line);
+
+/* Hides in a text that leaves the runtime by other ways what the log does not show either. */
+void log_conceal(const struct log_sink *sink, char *text, size_t size);
 
 /*
  * log_event(sink, level, component, event, field...): weir_str, weir_int, weir_uint and weir_real

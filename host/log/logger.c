@@ -30,6 +30,7 @@ struct logger {
 };
 
 static void logger_line(void *context, const struct log_line *line);
+static void conceal_text(void *context, char *text, size_t size);
 
 uint64_t logger_date_us(void)
 {
@@ -55,7 +56,9 @@ struct logger *logger_create(const struct logger_setup *setup)
 
     if (!logger)
         return NULL;
-    logger->sink = (struct log_sink){ .write = logger_line, .context = logger };
+    logger->sink = (struct log_sink){ .write = logger_line,
+                                      .conceal = conceal_text,
+                                      .context = logger };
     logger->screen = setup->screen;
     logger->clock = setup->clock;
     logger->date_us = setup->date_us;
@@ -220,6 +223,11 @@ size_t logger_conceal(struct logger *logger, char *text, size_t length, size_t s
     length = secrets_hide(&logger->secrets, text, length, size);
     lock_release(&logger->lock);
     return length;
+}
+
+static void conceal_text(void *context, char *text, size_t size)
+{
+    (void)logger_conceal(context, text, strlen(text), size);
 }
 
 void logger_tick(struct logger *logger)

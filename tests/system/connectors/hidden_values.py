@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Goal:   no message, no line of the log and no page shows a value that came from `${file:...}`.
-        Shows promise C17.
+"""Goal:   no message, no line of the log, no page, no dead letter and no answer of http.server
+        shows a value that came from `${file:...}`. Shows promise C17 and promise C28.
 Method: files with a word in them that must be nowhere; plugins that quote them in their checks, in
         the reasons why they do not open, and in their log lines; `weir check`, a start, a reload,
-        and each page of the control socket. `${file:...}` must be in its place.
+        and each page of the control socket. `${file:...}` must be in its place. A child that has a
+        value in its environment quotes it in reasons and labels.
 
     hidden_values.py WEIR PLUGINS TREE
 """
+import http.client
 import os
+import socket
 import sys
 import tempfile
 
-from control import Host, check, report_failures, until
+from control import TREE, Host, check, report_failures, until
 
 WORD = "T0P-S3CRET"
 SHOWN = "${file:...}"
@@ -23,6 +26,30 @@ pools: {{hook: {{use: http.client, args: {{url: "{url}"}}}}}}
 APPEND = """
 sources: {{beats: {{use: timer.cron, args: {{every: 1h}}, to: out}}}}
 pools: {{out: {{use: file.append, args: {{path: "{path}"}}}}}}
+"""
+CHILD = """
+import os, weir
+def handle(message):
+    if message.data == b"label":
+        weir.label("piece of " + os.environ["VALUE"])
+        return b"piece"
+    raise weir.Reject("no " + os.environ["VALUE"])
+weir.run(handle)
+"""
+REJECTING = """
+sources:
+  lines: {{use: files.lines, args: {{paths: ["{folder}/lines"]}}, to: work}}
+  web: {{use: http.server, args: {{listen: "unix:{folder}/web", mode: stored}}, to: work}}
+  asked: {{use: http.server, args: {{listen: "unix:{folder}/asked"}}, to: work}}
+pools:
+  work:
+    use: exec.pipe
+    size: 1
+    args: {{command: [python3, "{folder}/child.py"],
+           environment: {{PYTHONPATH: "{tree}/sdk/python", VALUE: "{value}"}}}}
+    outputs: {{out: next}}
+  next: {{use: exec.run, args: {{command: ["false"]}}, outputs: {{out: nowhere}}}}
+  nowhere: {{use: sink.null}}
 """
 
 
@@ -93,6 +120,53 @@ def test_running_host():
         check_hides(log_of(host), "the log")
 
 
+def answer_of(path):
+    client = http.client.HTTPConnection("localhost")
+    client.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    client.sock.connect(path)
+    client.request("POST", "/", b"")
+    answer = client.getresponse()
+    text = answer.read().decode()
+    client.close()
+    return answer.status, text
+
+
+def bytes_of(path):
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+
+
+def test_reasons_of_a_child():
+    """Shows promise C28: what a child says of its messages goes to dead letters and to clients."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(folder)
+        host, dead = files.host, os.path.join(folder, "dead")
+        for name, text in (("child.py", CHILD), ("lines", f"the payload is {WORD}\nlabel\n")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+                stream.write(text)
+        host.write(REJECTING.format(folder=folder, tree=TREE, value=files.value("value", WORD)),
+                   more=f', dead_letters: {{file: "{dead}"}}')
+        host.start()
+        for name in ("web", "asked"):
+            status, text = answer_of(os.path.join(folder, name))
+            check(status in (422, 500), f"{name}: {status} {text}")
+            check_hides(text, f"the answer of {name}")
+        until(lambda: bytes_of(dead).count("\ndetail: ") == 3,
+              "two lines and a request with an origin")
+        shown = [host.run("dead"), host.run("dead", "--file", dead), host.run("dead", "next")]
+        check(host.stop() == 0, "the exit code")
+        for got in shown:
+            check(got.returncode == 0, f"{got.args}: {got.returncode} {got.stderr}")
+            check_hides(got.stdout, " ".join(got.args))
+        text = bytes_of(dead)
+        check(text.count(WORD) == 1 and f"the payload is {WORD}" in text, f"the file: {text}")
+        check(text.count(SHOWN) == 3, f"the file: {text}")
+        check_hides(log_of(host), "the log")
+
+
 def check_pages(host):
     for command in (["status"], ["status", "-o", "json"], ["inspect", "out"], ["inspect", "beats"],
                     ["inspect", "out", "-o", "json"], ["plan", host.file], ["dead"]):
@@ -105,6 +179,7 @@ def main():
     test_check()
     test_start_that_fails()
     test_running_host()
+    test_reasons_of_a_child()
     return report_failures()
 
 

@@ -92,7 +92,7 @@ static struct fixture *begin(void)
     gate_open(&f->probe->gate);
     rig_init(&f->rig, 1, 0);
     /* Before the runtime has a logger. */
-    f->rig.runtime->options.log = (struct log_sink){ keep_line, f };
+    f->rig.runtime->options.log = (struct log_sink){ .write = keep_line, .context = f };
     f->spec = rig_spec(f->probe);
     f->spec->plugin = "unruly";
     f->spec->version = "1.2.0";

@@ -111,7 +111,7 @@ static void test_dead_letters_of_a_source_are_in_its_line_and_in_the_sum(void)
     rig_init(&rig, 1, 0);
     sources[0] = make_source(&rig, pid_of_an_ended_pool(&rig, probe));
     CU_ASSERT_TRUE(rig_wait(&rig, has_ended, sources[0]));
-    rig.runtime->options.log = (struct log_sink){ catch_line, &caught };
+    rig.runtime->options.log = (struct log_sink){ .write = catch_line, .context = &caught };
     assembly_init(&assembly, rig.runtime);
     assembly.shared = &shared;
     assembly.sources = sources;

@@ -48,7 +48,7 @@ static void lay_over(const struct stage *stage, const char *device)
 static void stage_begin(struct stage *stage)
 {
     *stage = (struct stage){ .output = open("/dev/null", O_WRONLY | O_CLOEXEC) };
-    stage->sink = (struct log_sink){ take_line, stage };
+    stage->sink = (struct log_sink){ .write = take_line, .context = stage };
     stage->screen = screen_create(stage->output, STDERR_FILENO);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stage->screen);
     CU_ASSERT_EQUAL_FATAL(printer_init(&stage->printer, stage->screen, &stage->sink), 0);

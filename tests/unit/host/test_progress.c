@@ -179,7 +179,7 @@ static void keep_last(void *context, const struct log_line *line)
 static void test_short_run_has_a_rate_at_its_end(void)
 {
     struct last last = { 0, 0 };
-    const struct log_sink sink = { keep_last, &last };
+    const struct log_sink sink = { .write = keep_last, .context = &last };
     const int nowhere = open("/dev/null", O_WRONLY);
     struct progress_setup setup = { .sink = &sink, .read = read_numbers };
     struct progress_display *progress;

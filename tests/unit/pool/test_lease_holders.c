@@ -151,7 +151,7 @@ static void test_log_names_the_holder_that_failed_and_the_age_of_its_lease(void)
     struct fixture f;
 
     begin(&f, 1, 1);
-    f.rig.runtime->options.log = (struct log_sink){ keep_line, &logged };
+    f.rig.runtime->options.log = (struct log_sink){ .write = keep_line, .context = &logged };
     CU_ASSERT_TRUE(takes(&f, 0));
     rig_advance(&f.rig, LEASE_MS / 2);
     act(&f, 0, probe_fail);

@@ -54,7 +54,7 @@ static void begin(struct fixture *f, uint32_t size, probe_act *act)
 
     rig_init(&f->rig, 2, 0);
     atomic_init(&f->warnings, 0);
-    f->rig.runtime->options.log = (struct log_sink){ count_warning, f };
+    f->rig.runtime->options.log = (struct log_sink){ .write = count_warning, .context = f };
     f->probe = probe_create();
     f->managing = probe_create();
     f->asking = probe_create();

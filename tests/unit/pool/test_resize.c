@@ -243,7 +243,7 @@ static void test_log_names_the_requester_of_a_resize(void)
     struct fixture f;
 
     begin(&f, &(struct pool_options){ .size = 1, .settings.mailbox = 4 });
-    f.rig.runtime->options.log = (struct log_sink){ keep_line, &logged };
+    f.rig.runtime->options.log = (struct log_sink){ .write = keep_line, .context = &logged };
     for (size_t i = 0; i < 3; i++) {
         struct order order = { .act = resize_own_pool, .argument = targets[i] };
         uint32_t before = probe_times(f.probe, 100 + targets[i]);
