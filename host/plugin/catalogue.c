@@ -152,15 +152,32 @@ void catalogue_note_files(struct plugin_catalogue *catalogue, struct config_file
     catalogue->files = files;
 }
 
+/* Notes the file that was found, and those that would have been found before it: with none, all. */
+static void note_places(const struct plugin_catalogue *catalogue, const char *name,
+                        const char *found)
+{
+    bool is_over = !catalogue->files;
+
+    for (size_t i = 0; i < catalogue->path.count && !is_over; i++) {
+        char *file = plugin_path_file(&catalogue->path, i, name);
+
+        if (!file)
+            return;
+        config_files_add(catalogue->files, file, false);
+        is_over = found && strcmp(file, found) == 0;
+        free(file);
+    }
+}
+
 /* As loader_load_name. */
 static int load(struct plugin_catalogue *catalogue, const char *name, struct looked_up *out)
 {
     char *file = plugin_path_find(&catalogue->path, name, &out->problem);
     int status;
 
+    note_places(catalogue, name, file);
     if (!file)
         return WEIR_EUNKNOWN;
-    config_files_add(catalogue->files, file, false);
     status = loader_load_file(catalogue->loader, file, &out->loaded, &out->problem);
     free(file);
     return status;

@@ -188,6 +188,11 @@ static char *join(const char *directory, const char *name)
     return file;
 }
 
+char *plugin_path_file(const struct plugin_path *path, size_t index, const char *name)
+{
+    return index < path->count ? join(path->directories[index], name) : NULL;
+}
+
 char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem)
 {
     if (!name[0] || name[0] == '.' || strchr(name, '/') || strlen(name) > NAME_MAX - 3) {

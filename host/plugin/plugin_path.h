@@ -37,6 +37,10 @@ int plugin_path_add_defaults(struct plugin_path *path);
  */
 char *plugin_path_find(struct plugin_path *path, const char *name, struct problem *problem);
 
+/* The name of `NAME.so` in directory `index`, whether it exists or not. Returns owned; NULL: there
+ * is no such directory, or memory is out. */
+char *plugin_path_file(const struct plugin_path *path, size_t index, const char *name);
+
 /* The names of existing plugins, at most 64, in no order; NULL after the last. Borrowed until the
  * path changes. */
 const char *plugin_path_name(struct plugin_path *path, size_t index);

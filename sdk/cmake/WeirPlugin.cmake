@@ -4,8 +4,10 @@
 # is visible (with templates of C++ the linker must see to it), nothing may stay undefined but libc,
 # its own symbols win over those of others, and it carries no soname, since two versions of a plugin
 # may be loaded side by side. Then `weir check --plugin` looks at it: inside Weir's own tree as a
-# test, elsewhere as the last step of the build. Installing puts it where the host finds it by its
-# bare name. Needs CMake 3.17.
+# test. Elsewhere it is linked in a folder beside, looked at, and moved to its place in one step, so
+# that a host which watches the folder sees only whole plugins, and a plugin that is refused leaves
+# the former one there. Installing puts it where the host finds it by its bare name. Needs CMake
+# 3.17.
 function(weir_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "" "" "SOURCES;LIBRARIES")
   if(NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
@@ -51,11 +53,23 @@ function(weir_uses_sanitizer out)
   endif()
 endfunction()
 
-# An installed program without the sanitizer cannot load a plugin that has it: nothing is checked.
+# An installed program without the sanitizer cannot load a plugin that has it: then nothing is
+# checked, and the build says so.
 function(weir_check_plugin name target sanitizer)
-  if(WEIR_EXECUTABLE AND NOT sanitizer)
+  if(WEIR_EXECUTABLE)
+    set(place ${CMAKE_BINARY_DIR}/plugins)
+    set(look ${WEIR_EXECUTABLE} check --plugin $<TARGET_FILE:${target}>)
+    if(sanitizer)
+      set(look ${CMAKE_COMMAND} -E echo "${name}.so: not checked, as it has a sanitizer")
+    endif()
+    set_target_properties(${target} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/weir-linked)
     add_custom_command(TARGET ${target} POST_BUILD VERBATIM
-      COMMAND ${WEIR_EXECUTABLE} check --plugin $<TARGET_FILE:${target}>)
+      COMMAND ${look}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${place}
+      COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:${target}> ${place}/${name}.so.new
+      COMMAND ${CMAKE_COMMAND} -E rename ${place}/${name}.so.new ${place}/${name}.so
+      BYPRODUCTS ${place}/${name}.so)
   elseif(WEIR_TESTS AND TARGET weir)
     add_test(NAME plugin.${name} COMMAND weir check --plugin $<TARGET_FILE:${target}>)
     set_tests_properties(plugin.${name} PROPERTIES LABELS plugin TIMEOUT 60)

@@ -126,6 +126,18 @@ cd "$work"
 configure "$here/wrong" wrong
 refused - "no_such_function" "$cmake" --build wrong --target weir_plugin_undefined
 refused - "calls itself" "$cmake" --build wrong --target weir_plugin_misnamed
+[[ -z $(ls wrong/plugins 2>/dev/null) ]] || fail "wrong plugins: $(ls wrong/plugins)"
+# One that was right stays, as a host may watch the folder.
+cd "$work/gcc/my_gcc"
+sum=$(sha256sum build/plugins/my_gcc.so)
+sed -i.right 's/WEIR_PLUGIN("my_gcc"/WEIR_PLUGIN("other"/' my_gcc.c
+refused - "calls itself" "$cmake" --build build --target weir_plugin_my_gcc
+[[ $(sha256sum build/plugins/my_gcc.so) == "$sum" ]] || fail "a refused build changed the plugin"
+sed 's/"0.1.0"/"0.2.0"/' my_gcc.c.right >my_gcc.c
+try "$cmake" --build build
+[[ $(ls build/plugins) == my_gcc.so ]] || fail "built: $(ls build/plugins)"
+"$weir" describe build/plugins/my_gcc.so | grep -qF 0.2.0 || fail "the new build is not there"
+cd "$work"
 echo "wrong plugins: refused by their build"
 
 # --- in C++

@@ -7,7 +7,8 @@
 #         for the log to show that number. At the end there must have been as many reloads as
 #         rows. Between changes of one step each, which no load can make two of, what the watch saw
 #         is counted exactly. Then `weir run --watch`, which also sees a plugin that was built
-#         again: another version of it is moved over its file, and written into it.
+#         again: another version of it is moved over its file, written into it, put where it was
+#         missing or into a folder that is looked at first.
 #
 #     watch.sh WEIR PLUGINS TEST_PLUGINS
 set -uo pipefail
@@ -203,7 +204,7 @@ file=$work/loop.yaml
 } >"$file"
 "$weir" run --watch "$file" >"$work/stdout" 2>"$work/log" &
 host=$!
-await 'component=watch event="watching the configuration" files=3 '
+await 'component=watch event="watching the configuration" files=4 '
 cp "$test_plugins/next/sample.so" "$work/new" && mv "$work/new" "$work/built/sample.so"
 await 'path=pools.work field=use from="sample.bare 1.0.0" to="sample.bare 2.0.0"'
 await 'event="configuration reloaded"'
@@ -214,6 +215,24 @@ printf 'no object' >"$work/built/sample.so"
 await 'event="configuration refused"'
 cp "$test_plugins/next/sample.so" "$work/built/sample.so"
 await 'event="configuration reloaded"' 3
+rm "$work/built/sample.so"
+await 'event="configuration refused"' 2
+cp "$test_plugins/sample.so" "$work/new" && mv "$work/new" "$work/built/sample.so"
+await 'event="configuration reloaded"' 4
+rm -r "$work/built"
+await 'event="configuration refused"' 3
+# A file that cannot be read does not make the watch forget the plugin for good.
+sed 's/^pools:/pools/' "$file" >"$work/new" && mv "$work/new" "$file"
+await 'event="configuration refused"' 4
+sed 's/^pools/pools:/' "$file" >"$work/new" && mv "$work/new" "$file"
+await 'event="configuration refused"' 5
+mkdir "$work/fresh"
+cp "$test_plugins/next/sample.so" "$work/fresh/"
+mv "$work/fresh" "$work/built"
+await 'event="configuration reloaded"' 5
+before=$(seen)
+cp "$plugins/gen.so" "$work/new" && mv "$work/new" "$work/built/gen.so"
+await 'event="the configuration has changed"' $((before + 1))
 kill -TERM "$host"
 wait "$host" || fail "exit code $?"
 host=
