@@ -423,6 +423,7 @@ static int make(struct request *request, char **arguments, int count)
 {
     const struct invocation *invocation = request->invocation;
     bool is_for_plugin = request->kind || request->language;
+    size_t given = request->plugins.count;
 
     if (!request->kind)
         request->kind = "worker";
@@ -442,8 +443,8 @@ static int make(struct request *request, char **arguments, int count)
         request->name = arguments[1];
         set_variables(request);
         return count == 2 ? make_config(request)
-                          : new_config(invocation, &request->plugins, request->name, arguments + 2,
-                                       (size_t)count - 2);
+                          : new_config(invocation, &request->plugins, given, request->name,
+                                       arguments + 2, (size_t)count - 2);
     }
     return command_usage_error(invocation, "takes `plugin` and a name, or `config`, a file and, if "
                                            "you like, behaviours such as `stdin.lines exec.run`");
@@ -469,7 +470,8 @@ static const struct command_option options[] = {
     { "sink", 'k', NULL, "plugin: make a worker that writes its messages to a file" },
     { "cxx", 'x', NULL, "plugin: in C++20, not in C" },
     { "template", 't', "DIR", "plugin: use the templates in DIR, not those of weir" },
-    { "plugins", 'p', "DIR", "look for plugins in DIR first; may be given several times" },
+    { "plugins", 'p', "DIR",
+      "look for plugins in DIR first, and write it into the file; may be given several times" },
     { NULL, 0, NULL, NULL },
 };
 

@@ -13,6 +13,7 @@
 struct chain {
     const struct invocation *invocation;
     struct plugin_path *path;
+    size_t given; /* of its folders: by the user */
     struct loader *loader;
     struct sketch_part parts[SKETCH_PARTS_MAX];
     size_t count;
@@ -67,13 +68,18 @@ static int find_all(struct chain *chain, char *const *names, size_t count)
 
 static int write_file(const struct chain *chain, const char *name)
 {
+    const struct sketch sketch = { .name = name,
+                                   .folders = chain->path->directories,
+                                   .folder_count = chain->given,
+                                   .parts = chain->parts,
+                                   .count = chain->count };
     FILE *file = fopen(name, "wxe");
     bool failed;
 
     if (!file)
         return refuse(chain, EX_CANTCREAT, name,
                       errno == EEXIST ? "is there already; nothing was changed" : strerror(errno));
-    sketch_write(file, name, chain->parts, chain->count);
+    sketch_write(file, &sketch);
     failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed) {
         int code = refuse(chain, EX_IOERR, name, strerror(errno));
@@ -82,18 +88,20 @@ static int write_file(const struct chain *chain, const char *name)
         return code;
     }
     fprintf(chain->invocation->out,
-            "%s: made. Next:\n"
-            "  change what is marked `change this`\n"
+            "%s: made. Next:\n%s"
             "  weir check %s\n"
             "  weir run %s\n",
-            name, name, name);
+            name,
+            sketch_has_marks(chain->parts, chain->count) ? "  change what is marked `change this`\n"
+                                                         : "",
+            name, name);
     return EX_OK;
 }
 
-int new_config(const struct invocation *invocation, struct plugin_path *path, const char *file,
-               char *const *names, size_t count)
+int new_config(const struct invocation *invocation, struct plugin_path *path, size_t given,
+               const char *file, char *const *names, size_t count)
 {
-    struct chain chain = { .invocation = invocation, .path = path };
+    struct chain chain = { .invocation = invocation, .path = path, .given = given };
     int code;
 
     if (loader_create(invocation->program, &chain.loader) != WEIR_OK)

@@ -9,8 +9,9 @@
 #include "host/command/command.h"
 #include "host/plugin/plugin_path.h"
 
-/* Writes `file`, which must not exist; `names` are PLUGIN.BEHAVIOUR. Returns an exit code. */
-int new_config(const struct invocation *invocation, struct plugin_path *path, const char *file,
-               char *const *names, size_t count);
+/* Writes `file`, which must not exist; `names` are PLUGIN.BEHAVIOUR. The first `given` folders of
+ * the path become `host.plugins`. Returns an exit code. */
+int new_config(const struct invocation *invocation, struct plugin_path *path, size_t given,
+               const char *file, char *const *names, size_t count);
 
 #endif

@@ -31,6 +31,15 @@ const char *sketch_refuses(const struct sketch_part *parts, size_t count, size_t
     return NULL;
 }
 
+bool sketch_has_marks(const struct sketch_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (const struct weir_option *option = parts[i].behaviour->options; option->name; option++)
+            if (option->required)
+                return true;
+    return false;
+}
+
 /* --- options ---------------------------------------------------------------------------------- */
 
 static void write_text(FILE *out, const char *text)
@@ -211,12 +220,31 @@ static void write_pool(FILE *out, const struct sketch_part *parts, size_t count,
     write_outputs(out, parts, count, index);
 }
 
-void sketch_write(FILE *out, const char *name, const struct sketch_part *parts, size_t count)
+static void write_host(FILE *out, const struct sketch *sketch)
 {
+    fputs("host:\n"
+          "  # `weir status`, `weir send` and the other commands reach the host here\n"
+          "  #- control: weir.sock\n",
+          out);
+    if (sketch->folder_count > 0)
+        fputs("  # where plugins are looked for first, from where the host is started\n"
+              "  plugins:\n",
+              out);
+    for (size_t i = 0; i < sketch->folder_count; i++) {
+        fputs("    - ", out);
+        write_text(out, sketch->folders[i]);
+        fputc('\n', out);
+    }
+    fputc('\n', out);
+}
+
+void sketch_write(FILE *out, const struct sketch *sketch)
+{
+    const struct sketch_part *parts = sketch->parts;
     size_t first_pool = is_source(&parts[0]) ? 1 : 0;
 
-    fprintf(out, "# Made by `weir new config %s", name);
-    for (size_t i = 0; i < count; i++)
+    fprintf(out, "# Made by `weir new config %s", sketch->name);
+    for (size_t i = 0; i < sketch->count; i++)
         fprintf(out, " %s", parts[i].use);
     fprintf(
         out,
@@ -224,20 +252,18 @@ void sketch_write(FILE *out, const char *name, const struct sketch_part *parts, 
         "#     weir run %s      then change the file, and send SIGHUP or call `weir reload`\n#\n"
         "# A line that begins with `#-` shows a key with its default, or with an example: take\n"
         "# the `#-` away to use it. `weir schema --sample` prints every key of the language.\n"
-        "version: 1\n\n"
-        "host:\n"
-        "  # `weir status`, `weir send` and the other commands reach the host here\n"
-        "  #- control: weir.sock\n\n",
-        name, name);
+        "version: 1\n\n",
+        sketch->name, sketch->name);
+    write_host(out, sketch);
     if (first_pool == 1) {
         fputs("sources:\n", out);
-        write_source(out, parts, count);
+        write_source(out, parts, sketch->count);
         fputc('\n', out);
     }
     fputs("pools:\n", out);
-    for (size_t i = first_pool; i < count; i++) {
-        write_pool(out, parts, count, i);
-        if (i + 1 < count)
+    for (size_t i = first_pool; i < sketch->count; i++) {
+        write_pool(out, parts, sketch->count, i);
+        if (i + 1 < sketch->count)
             fputc('\n', out);
     }
 }

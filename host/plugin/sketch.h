@@ -9,6 +9,7 @@
 #ifndef HOST_PLUGIN_SKETCH_H
 #define HOST_PLUGIN_SKETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,7 +27,18 @@ struct sketch_part {
  * one. `out_wrong` is the index of the part that it is about. */
 const char *sketch_refuses(const struct sketch_part *parts, size_t count, size_t *out_wrong);
 
-/* Writes the file called `name`. The parts are a chain. */
-void sketch_write(FILE *out, const char *name, const struct sketch_part *parts, size_t count);
+/* Whether a part has an option that must be changed. */
+bool sketch_has_marks(const struct sketch_part *parts, size_t count);
+
+/* A file to be written. The parts are a chain. Borrowed. */
+struct sketch {
+    const char *name;
+    char *const *folders; /* for `host.plugins` */
+    size_t folder_count;
+    const struct sketch_part *parts;
+    size_t count;
+};
+
+void sketch_write(FILE *out, const struct sketch *sketch);
 
 #endif

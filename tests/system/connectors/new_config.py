@@ -80,6 +80,7 @@ def test_chain_works():
         made = weir("new", "config", "upper.yaml", "stdin.lines", "exec.run", "stdout.write",
                     work=work)
         check(made.returncode == 0 and "weir check upper.yaml" in made.stdout, made.stdout)
+        check("change what is marked" in made.stdout, made.stdout)
         path = os.path.join(work, "upper.yaml")
         with open(path, encoding="utf-8") as file:
             content = file.read()
@@ -90,6 +91,20 @@ def test_chain_works():
                              capture_output=True, check=False,
                              env={**os.environ, "WEIR_PLUGIN_PATH": PLUGINS})
         check(sorted(ran.stdout.split()) == ["ONE", "TWO"], ran.stdout + ran.stderr)
+
+
+def test_folder_that_was_named_is_in_the_file():
+    with tempfile.TemporaryDirectory() as work:
+        os.mkdir(os.path.join(work, 'a "folder"'))
+        made = weir("new", "config", "-p", 'a "folder"', "-p", TEST_PLUGINS, "a.yaml",
+                    "stdin.lines", "wayward.keyed", work=work)
+        check(made.returncode == 0 and "change this" not in made.stdout, made.stdout + made.stderr)
+        with open(os.path.join(work, "a.yaml"), encoding="utf-8") as file:
+            content = file.read()
+        check(f'  plugins:\n    - "a \\"folder\\""\n    - "{TEST_PLUGINS}"\n' in content, content)
+        checked = subprocess.run([WEIR, "check", "--strict", "a.yaml"], cwd=work, check=False,
+                                 capture_output=True, text=True)
+        check(checked.returncode == 0, checked.stderr + checked.stdout)
 
 
 def test_pool_that_needs_keys_gets_them():
