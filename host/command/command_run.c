@@ -11,13 +11,13 @@
 #include "host/plugin/symbols.h"
 #include "host/reload/supported.h"
 #include "host/run/accounts.h"
-#include "host/run/crash.h"
-#include "host/run/crash_file.h"
+#include "host/crash/crash.h"
+#include "host/crash/crash_file.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
 #include "host/run/first_process.h"
-#include "host/run/last_words.h"
+#include "host/crash/last_words.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: a reload may add one */
 #define TICK_MS 100       /* of the progress line and of the check for the end */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "host/isolation/isolated.h"
-#include "host/run/crash_file.h"
+#include "host/crash/crash_file.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "host/run/crash.h"
+#include "host/crash/crash.h"
 
 struct watched_thread {
     struct callback_watch watch; /* zeros: not a dispatcher's thread */

@@ -12,8 +12,8 @@
 
 #include <weir/status.h>
 
-#include "host/run/crash.h"
-#include "host/run/crash_file.h"
+#include "host/crash/crash.h"
+#include "host/crash/crash_file.h"
 #include "host/run/crash_watch.h"
 
 #define HANDLERS_MORE 8 /* for the first thread, and those that plugins start themselves */

@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 #include "host/run/slow_turns.h"
-#include "host/run/stack.h"
+#include "host/crash/stack.h"
 
 struct runtime;
 struct turn_watch;

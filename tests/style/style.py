@@ -115,13 +115,14 @@ HOST_ROOMS = {
     "dead": (),
     "control": (),
     "plugin": ("host/log",),
-    "isolation": ("host/plugin", "host/log"),
-    "run": ("host/isolation", "host/log"),
+    "crash": ("host/log",),
+    "isolation": ("host/crash", "host/plugin", "host/log"),
+    "run": ("host/isolation", "host/crash", "host/log"),
     "apply": ("host/run", "host/log"),
     "reload": ("host/apply", "host/run", "host/control", "host/plugin", "host/dead", "host/log"),
     "pages": ("host/reload", "host/run", "host/control", "host/dead"),
     "command": ("host/pages", "host/reload", "host/apply", "host/run", "host/control",
-                "host/plugin", "host/isolation", "host/dead", "host/log"),
+                "host/crash", "host/plugin", "host/isolation", "host/dead", "host/log"),
 }
 # room -> rooms that it may include, besides itself and the C library
 ROOMS = {

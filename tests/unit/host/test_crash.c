@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "host/log/logger.h"
-#include "host/run/crash.h"
+#include "host/crash/crash.h"
 #include "suite.h"
 #include "weir_core.h"
 #include <weir/status.h>

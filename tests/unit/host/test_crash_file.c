@@ -12,7 +12,7 @@
 
 #include <weir/plugin.h>
 
-#include "host/run/crash_file.h"
+#include "host/crash/crash_file.h"
 #include "unit/host/suite.h"
 #include "unit/host/workspace.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/run/stack.h"
+#include "host/crash/stack.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/run/crash_file.h"
+#include "host/crash/crash_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run/stack.h - the stack of a thread as a text for the log, such as `parse_line < handle`.
+ * crash/stack.h - the stack of a thread as a text for the log, such as `parse_line < handle`.
  */
 #ifndef HOST_RUN_STACK_H
 #define HOST_RUN_STACK_H

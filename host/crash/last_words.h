@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run/last_words.h - the log line of a thread because of which the process ends.
+ * crash/last_words.h - the log line of a thread because of which the process ends.
  *
  * It is written in signal handlers, so it passes by the logger's locks and the screen: it is
  * formatted as the log is, and written with write(2) alone.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/run/crash.h"
+#include "host/crash/crash.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -15,7 +15,7 @@
 #include <weir/status.h>
 
 #include "host/log/line.h"
-#include "host/run/crash_file.h"
+#include "host/crash/crash_file.h"
 #include "weir_core.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */

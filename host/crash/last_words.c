@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/run/last_words.h"
+#include "host/crash/last_words.h"
 
 #include <stdlib.h>
 #include <string.h>

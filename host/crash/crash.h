@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run/crash.h - reports whose code ran when a signal ends the host.
+ * crash/crash.h - reports whose code ran when a signal ends the host.
  *
  * A fault in a plugin is a fault of the whole process. The handler blames the message in hand when
  * the code of the thread is the reason (crash_file.h). It writes a line with the signal, pool,
@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "host/run/last_words.h"
-#include "host/run/stack.h"
+#include "host/crash/last_words.h"
+#include "host/crash/stack.h"
 
 /*
  * Installs the handler for SEGV, BUS, ILL, FPE and ABRT. `current`, called in the signal handler,

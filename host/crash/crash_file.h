@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run/crash_file.h - the file of `host.crash_file`: which messages have crashed the host, for
+ * crash/crash_file.h - the file of `host.crash_file`: which messages have crashed the host, for
  * `quarantine` of pools.
  *
  *      crash_file_open, at the start --> crash_file_poison, for each spec
@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 #include "config/settings.h"
-#include "host/run/last_words.h"
+#include "host/crash/last_words.h"
 #include "weir_core.h"
 
 #define CRASH_FILE_FIRST_LINE "weir crashes 1\n"
