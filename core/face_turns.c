@@ -97,21 +97,17 @@ bool long_turns_signal(struct long_turns *turns, const struct long_turn *turn, i
     return false;
 }
 
-/* On the actor's own thread, inside the callback, or by a thread that holds it there. */
-static const char *callback_name(const struct actor *actor)
+/* NULL: memory was overwritten. On the thread, inside the callback, or by a thread that holds it
+ * there. */
+static const char *callback_name(const struct note *note)
 {
-    if (actor->flags & ACTOR_CLOSING)
-        return "close";
-    if (actor_state(actor) == ACTOR_STARTING)
-        return "open";
-    switch (atomic_load_explicit(&actor->busy, memory_order_relaxed)) {
-    case ACTOR_HANDLES:
-        return "handle";
-    case ACTOR_FLUSHES:
-        return "flush";
-    default:
-        return "a callback without a message";
-    }
+    static const char *const names[] = {
+#define NOTE_CALLBACK(name, text) [NOTE_##name] = (text),
+        NOTE_CALLBACK_LIST(NOTE_CALLBACK)
+#undef NOTE_CALLBACK
+    };
+
+    return note->callback < sizeof names / sizeof names[0] ? names[note->callback] : NULL;
 }
 
 bool executor_read_turn(const struct executor *executor, struct turn_note *out)
@@ -124,7 +120,7 @@ bool executor_read_turn(const struct executor *executor, struct turn_note *out)
     *out = (struct turn_note){
         .path = place_path(actor),
         .plugin = actor->spec->plugin,
-        .callback = callback_name(actor),
+        .callback = callback_name(executor->note),
         .tag = message && message->public.tag ? message->public.tag->name : NULL,
         .generation = actor->spec->generation,
         .worker = actor->place ? actor->place->index : 0,
@@ -268,6 +264,7 @@ bool callback_watch_read(const struct callback_watch *watch, struct callback_not
         .tag = name_of(watch, note->tag),
         .worker = note->worker,
         .identity = note->inside ? note->identity : 0,
+        .callback = callback_name(note),
         .inside = note->inside,
     };
     if (note->inside)

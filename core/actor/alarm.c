@@ -136,7 +136,7 @@ static void report_undelivered(struct actor *actor, const struct alarm *alarm, i
     /* An actor hears of a message whose origin it is by `settled`. */
     if (!actor->spec->behaviour->undelivered || (alarm->message->public.reserved & MESSAGE_ORIGIN))
         return;
-    callback_begin(actor);
+    callback_begin(actor, NOTE_UNDELIVERED);
     actor->spec->behaviour->undelivered(&actor->self, actor->memory, &what);
     callback_end(actor);
 }
@@ -182,7 +182,7 @@ void alarm_time(struct actor *actor, uint32_t index, uint64_t now_ns)
         send_due(actor, &alarm);
         return;
     }
-    callback_begin_brief(actor);
+    callback_begin_brief(actor, NOTE_TIMER);
     alarm.tick(&actor->self, actor->memory, alarm.context);
     callback_end(actor);
 }

@@ -44,7 +44,7 @@ void audience_notify(struct actor *actor)
     if (!behaviour->audience)
         return;
     while (events_news(actor->runtime, audience_id(actor), &event, &subscribers)) {
-        callback_begin(actor);
+        callback_begin(actor, NOTE_AUDIENCE);
         behaviour->audience(&actor->self, actor->memory, event, subscribers);
         callback_end(actor);
     }

@@ -39,7 +39,8 @@ static inline uint64_t callback_identity(const struct actor *actor)
 }
 
 /* The part of a callback's begin that is the same for each behaviour. */
-static inline void callback_note(struct actor *actor, const struct weir_tag *tag)
+static inline void callback_note(struct actor *actor, enum note_callback callback,
+                                 const struct weir_tag *tag)
 {
     struct executor *executor = actor->executor;
 
@@ -51,14 +52,16 @@ static inline void callback_note(struct actor *actor, const struct weir_tag *tag
     executor->note->tag = tag;
     if (__builtin_expect(executor->identifies, false))
         executor->note->identity = callback_identity(actor);
+    executor->note->callback = (uint8_t)callback;
     executor->note->inside = true;
 }
 
 /* Around a callback of a plain actor (see actor_disturb), whose behaviour is not flagged as
  * blocking. */
-static inline void callback_begin_plain(struct actor *actor, const struct weir_tag *tag)
+static inline void callback_begin_plain(struct actor *actor, enum note_callback callback,
+                                        const struct weir_tag *tag)
 {
-    callback_note(actor, tag);
+    callback_note(actor, callback, tag);
     executor_enter_callback(actor->executor);
 }
 
@@ -70,9 +73,10 @@ static inline void callback_end_plain(struct executor *executor)
 }
 
 /* As callback_begin, about a message with this tag. */
-static inline void callback_begin_with(struct actor *actor, const struct weir_tag *tag)
+static inline void callback_begin_with(struct actor *actor, enum note_callback callback,
+                                       const struct weir_tag *tag)
 {
-    callback_note(actor, tag);
+    callback_note(actor, callback, tag);
     if (__builtin_expect(actor->spec->behaviour->flags & WEIR_BLOCKING, false))
         callback_may_block(actor);
     else
@@ -80,19 +84,19 @@ static inline void callback_begin_with(struct actor *actor, const struct weir_ta
 }
 
 /* Begins a callback about the current message, if there is one. */
-static inline void callback_begin(struct actor *actor)
+static inline void callback_begin(struct actor *actor, enum note_callback callback)
 {
-    callback_begin_with(actor, actor->current ? actor->current->public.tag : NULL);
+    callback_begin_with(actor, callback, actor->current ? actor->current->public.tag : NULL);
 }
 
 /* Around `flush`, and callbacks of timers and descriptors: those of a worker with WEIR_GATHERS do
  * not wait, so what they wake runs next on this thread. */
-static inline void callback_begin_brief(struct actor *actor)
+static inline void callback_begin_brief(struct actor *actor, enum note_callback callback)
 {
     if (actor->kind != ACTOR_SOURCE && (actor->spec->behaviour->flags & WEIR_GATHERS))
-        callback_begin_plain(actor, actor->current ? actor->current->public.tag : NULL);
+        callback_begin_plain(actor, callback, actor->current ? actor->current->public.tag : NULL);
     else
-        callback_begin(actor);
+        callback_begin(actor, callback);
 }
 
 static inline void callback_end(struct actor *actor)

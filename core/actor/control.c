@@ -86,7 +86,7 @@ static void share_backlog(struct actor *actor)
 static void reopen(struct actor *actor)
 {
     if (actor->spec->behaviour->reopen) {
-        callback_begin(actor);
+        callback_begin(actor, NOTE_REOPEN);
         actor->spec->behaviour->reopen(&actor->self, actor->memory);
         callback_end(actor);
     }

@@ -59,9 +59,9 @@ void handling_run(struct actor *actor, struct message *message)
     actor_set_busy(actor, ACTOR_HANDLES);
     if (behaviour->handle) {
         if (behaviour->flush) /* it gathers, and does not wait */
-            callback_begin_plain(actor, message->public.tag);
+            callback_begin_plain(actor, NOTE_HANDLE, message->public.tag);
         else
-            callback_begin_with(actor, message->public.tag);
+            callback_begin_with(actor, NOTE_HANDLE, message->public.tag);
         verdict = behaviour->handle(&actor->self, actor->memory, &message->public);
         callback_end(actor);
     }
@@ -77,7 +77,7 @@ void handling_flush(struct actor *actor)
     /* The reason stays: a callback before this one may have ended the worker with it. */
     actor->retry_after_ms = 0;
     actor_set_busy(actor, ACTOR_FLUSHES);
-    callback_begin_brief(actor);
+    callback_begin_brief(actor, NOTE_FLUSH);
     verdict = actor->spec->behaviour->flush(&actor->self, actor->memory);
     callback_end(actor);
     actor_set_busy(actor, ACTOR_FREE);

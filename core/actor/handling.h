@@ -28,7 +28,7 @@ static inline void handling_run_plain(struct actor *actor, struct message *messa
     actor->retry_after_ms = 0;
     actor_ext_clear_detail(actor);
     actor_set_busy(actor, ACTOR_HANDLES);
-    callback_begin_plain(actor, message->public.tag);
+    callback_begin_plain(actor, NOTE_HANDLE, message->public.tag);
     verdict = actor->spec->behaviour->handle(&actor->self, actor->memory, &message->public);
     callback_end_plain(actor->executor);
     actor_set_busy(actor, ACTOR_FREE);

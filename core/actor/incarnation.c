@@ -78,7 +78,7 @@ static int call_behaviour(struct actor *actor)
     bool apart = executor->dispatcher != actor->dispatcher;
     int status;
 
-    callback_begin(actor);
+    callback_begin(actor, NOTE_OPEN);
     if (apart) {
         callback_may_block(actor);
         /* Relaxed: the count is read when no open has begun or ended for a long time. */
@@ -124,7 +124,7 @@ static void call_close(struct actor *actor, enum weir_end_reason reason)
 
     if (behaviour->close) {
         actor->flags |= ACTOR_CLOSING;
-        callback_begin(actor);
+        callback_begin(actor, NOTE_CLOSE);
         behaviour->close(&actor->self, actor->memory, (int)reason);
         callback_end(actor);
         actor->flags &= (uint8_t)~ACTOR_CLOSING;
@@ -230,7 +230,7 @@ void incarnation_respec(struct actor *actor, struct spec *spec)
         lifecycle_apply(actor, LIFE_AGAIN);
     }
     if (actor->memory && spec->behaviour->reconfigure) {
-        callback_begin(actor);
+        callback_begin(actor, NOTE_RECONFIGURE);
         spec->behaviour->reconfigure(&actor->self, actor->memory, spec->settings);
         callback_end(actor);
     }

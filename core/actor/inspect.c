@@ -70,7 +70,7 @@ static void ask_behaviour(struct actor *actor, struct inspection *inspection)
 {
     if (!actor->spec || !actor->memory || !actor->spec->behaviour->inspect)
         return;
-    callback_begin(actor);
+    callback_begin(actor, NOTE_INSPECT);
     actor->spec->behaviour->inspect(&actor->self, actor->memory, &inspection->public);
     callback_end(actor);
 }

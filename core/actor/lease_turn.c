@@ -39,7 +39,7 @@ static bool call(struct actor *actor, int (*callback)(struct weir_self *self, vo
     if (!callback)
         return true;
     actor_ext_clear_detail(actor);
-    callback_begin(actor);
+    callback_begin(actor, NOTE_LEASE);
     status = callback(&actor->self, actor->memory);
     callback_end(actor);
     return status == 0;

@@ -145,7 +145,7 @@ static bool asks_for_time(struct actor *actor)
 
     if (!behaviour->leave)
         return false;
-    callback_begin(actor);
+    callback_begin(actor, NOTE_LEAVE);
     answer = behaviour->leave(&actor->self, actor->memory);
     callback_end(actor);
     return answer == WEIR_WAIT;

@@ -140,7 +140,7 @@ static void notify_origin(struct actor *actor, const struct message *notice)
         .is_stored = is_dead && notice->public.key == 1,
     };
 
-    callback_begin(actor);
+    callback_begin(actor, NOTE_SETTLED);
     actor->spec->behaviour->settled(&actor->self, actor->memory, &outcome);
     callback_end(actor);
 }

@@ -83,7 +83,7 @@ static bool hand_over(struct actor *actor, struct source *source)
     const struct weir_behaviour *behaviour = actor->spec->behaviour;
 
     if (behaviour->resume) {
-        callback_begin(actor);
+        callback_begin(actor, NOTE_RESUME);
         behaviour->resume(&actor->self, actor->memory, source->from.data, source->from.size);
         callback_end(actor);
     }
@@ -204,7 +204,7 @@ bool producing_step(struct actor *actor)
     if (credit == 0 && !(actor->spec->behaviour->flags & WEIR_ASKING))
         return false;
     granted = wait_queue_granted(&place_outbox(actor->place)->waiter);
-    callback_begin(actor);
+    callback_begin(actor, NOTE_PRODUCE);
     produced = actor->spec->behaviour->produce(&actor->self, actor->memory, credit);
     callback_end(actor);
     if (output_is_waiting(actor)) /* what it has gathered */

@@ -144,7 +144,7 @@ static void finish(struct actor *actor, struct pending *entry, const struct weir
     if (!then)
         return;
     actor->flags &= (uint8_t)~ACTOR_WAITS;
-    callback_begin(actor);
+    callback_begin(actor, NOTE_CONTINUATION);
     then(&actor->self, actor->memory, context, reply);
     callback_end(actor);
 }

@@ -112,7 +112,7 @@ void watched_arrived(struct actor *actor, struct message *message)
     table_remove(&actor->ext->watched, &entry->node);
     free(entry);
     actor->flags &= (uint8_t)~ACTOR_WAITS;
-    callback_begin_brief(actor);
+    callback_begin_brief(actor, NOTE_WATCH);
     watched.ready(&actor->self, actor->memory, watched.context, watched.descriptor, readiness);
     callback_end(actor);
 }

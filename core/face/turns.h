@@ -77,7 +77,7 @@ int pool_leave_behind(struct pool *pool, uint32_t index, const struct turn_at *a
 struct turn_note {
     const char *path;
     const char *plugin;
-    const char *callback; /* such as `handle`; static */
+    const char *callback; /* such as `handle`; static; NULL: not known */
     const char *tag;      /* of the message in hand; NULL: none */
     uint32_t generation;
     uint32_t worker;
@@ -113,6 +113,7 @@ struct callback_note {
     const char *tag;   /* of the message in hand */
     uint32_t worker;
     uint64_t identity;       /* of the message in hand; 0: none, or not kept */
+    const char *callback;    /* as above */
     bool inside;             /* the callback has not returned */
     uint32_t attempt;        /* of the message; 0: not known, as its memory was overwritten */
     char message_label[190]; /* "" likewise, and without one */

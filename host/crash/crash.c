@@ -14,8 +14,8 @@
 
 #include <weir/status.h>
 
-#include "host/log/line.h"
 #include "host/crash/crash_file.h"
+#include "host/log/line.h"
 #include "weir_core.h"
 
 #define STACK_SIZE ((size_t)64 * 1024) /* the handler needs 2 KiB; AVX-512 state another 3 */
@@ -29,12 +29,17 @@ static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
 /* A signal handler gets no argument of ours, so this state is global. Written by crash_install. */
 static struct {
-    const struct crash_note *(*current)(void);
+    struct crash_setup setup;
     struct sigaction before[SIGNALS_COUNT];
     struct stack_names names;
     _Atomic bool has_names; /* release: the names are there */
     atomic_flag reporting;  /* taken by the first thread to fault */
 } crash = { .reporting = ATOMIC_FLAG_INIT };
+
+static const struct crash_note *current(void)
+{
+    return crash.setup.current ? crash.setup.current() : NULL;
+}
 
 static void write_address(struct line *line, const void *address)
 {
@@ -70,7 +75,7 @@ static void blame(int number, const siginfo_t *info)
     char name[LAST_WORDS_SIGNAL];
 
     if (crash_is_own_fault(number, info))
-        crash_file_blame(last_words_signal(number, name), crash.current ? crash.current() : NULL);
+        crash_file_blame(last_words_signal(number, name), current());
 }
 
 static void report_signal(int number, const siginfo_t *info)
@@ -87,7 +92,7 @@ static void report_signal(int number, const siginfo_t *info)
         fields[1] = weir_str(NULL, NULL);
     else if (is_no_state(info))
         fields[2] = weir_str("hint", "a state of no size is used: see state_size");
-    last_words_write("crash", fields, crash.current ? crash.current() : NULL, "the host ends");
+    last_words_write("crash", fields, current(), crash.setup.effect);
 }
 
 /* The place where the signal came, of a machine that is known here; else NULL. */
@@ -119,7 +124,7 @@ static void limit_time(void)
 /* The kernel ends the process for a fault in here. */
 static void report_stack(const ucontext_t *machine)
 {
-    const struct crash_note *note = crash.current ? crash.current() : NULL;
+    const struct crash_note *note = current();
     const void *place = place_of(machine);
     void *frames[STACK_FRAMES_MAX];
     char text[STACK_SIZE_LOGGED];
@@ -134,9 +139,26 @@ static void report_stack(const ucontext_t *machine)
     last_words_write_stack(note ? note->pool : NULL, text);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+/* What the former handler raises ends the process, as a fault in it does. */
+static void call_former(int number, siginfo_t *info, void *context)
 {
     struct sigaction standard = { .sa_handler = SIG_DFL };
+    const struct sigaction *former = crash.before;
+
+    sigemptyset(&standard.sa_mask);
+    for (size_t i = 0; i < SIGNALS_COUNT; i++) {
+        (void)sigaction(signals[i], &standard, NULL);
+        if (signals[i] == number)
+            former = &crash.before[i];
+    }
+    if (former->sa_flags & SA_SIGINFO)
+        former->sa_sigaction(number, info, context);
+    else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
+        former->sa_handler(number);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
 
     /*
      * All our signals are blocked in here, so a fault in the handler ends the process at once, and
@@ -146,24 +168,25 @@ static void on_signal(int number, siginfo_t *info, void *context)
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
     limit_time();
+    if (crash.setup.first)
+        crash.setup.first();
     blame(number, info);
     report_signal(number, info);
     /* Acquire pairs with the release in crash_name_functions. */
     if (atomic_load_explicit(&crash.has_names, memory_order_acquire))
         report_stack(context);
     (void)alarm(0);
-    sigemptyset(&standard.sa_mask);
-    sigaction(number, &standard, NULL);
+    call_former(number, info, context);
     /* Pending until this handler returns; then it ends the process, with a core as configured. */
     raise(number);
 }
 
-int crash_install(const struct crash_note *(*current)(void))
+int crash_install(const struct crash_setup *setup)
 {
     struct sigaction action = { .sa_sigaction = on_signal,
                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
 
-    crash.current = current;
+    crash.setup = *setup;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < SIGNALS_COUNT; i++)
         sigaddset(&action.sa_mask, signals[i]);
@@ -186,7 +209,7 @@ void crash_uninstall(void)
     atomic_store_explicit(&crash.has_names, false, memory_order_relaxed);
     for (size_t i = 0; i < SIGNALS_COUNT; i++)
         sigaction(signals[i], &crash.before[i], NULL);
-    crash.current = NULL;
+    crash.setup = (struct crash_setup){ .current = NULL };
 }
 
 int crash_thread_begin(struct crash_stack *out_stack)

@@ -10,8 +10,8 @@
  *
  * One per process, since a signal handler can only reach globals.
  */
-#ifndef HOST_RUN_CRASH_H
-#define HOST_RUN_CRASH_H
+#ifndef HOST_CRASH_CRASH_H
+#define HOST_CRASH_CRASH_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -19,12 +19,17 @@
 #include "host/crash/last_words.h"
 #include "host/crash/stack.h"
 
-/*
- * Installs the handler for SEGV, BUS, ILL, FPE and ABRT. `current`, called in the signal handler,
- * returns the callback that runs or ran last on the calling thread (borrowed), or NULL for the host
- * itself; `current` may be NULL. 0, or WEIR_EINVALID when the system refuses.
- */
-int crash_install(const struct crash_note *(*current)(void));
+/* The calls are made in the signal handler; each may be NULL. */
+struct crash_setup {
+    /* The callback that runs or ran last on the calling thread, borrowed; NULL: the host itself. */
+    const struct crash_note *(*current)(void);
+    void (*first)(void); /* before the line is written */
+    const char *effect;  /* how the line ends; static */
+};
+
+/* Installs the handler for SEGV, BUS, ILL, FPE and ABRT. When it has written, it calls the handler
+ * that was there before, such as a sanitizer's. 0, or WEIR_EINVALID when the system refuses. */
+int crash_install(const struct crash_setup *setup);
 /* From now on the line of a crash is followed by one with the stack, with these names of functions.
  * Copies the struct; its context is borrowed until crash_uninstall. */
 void crash_name_functions(const struct stack_names *names);

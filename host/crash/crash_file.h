@@ -14,8 +14,8 @@
  * One per process, since a signal handler can only reach globals. What was read at the start stays
  * as it is until crash_file_close.
  */
-#ifndef HOST_RUN_CRASH_FILE_H
-#define HOST_RUN_CRASH_FILE_H
+#ifndef HOST_CRASH_CRASH_FILE_H
+#define HOST_CRASH_CRASH_FILE_H
 
 #include "base/log.h"
 #include "config/settings.h"

@@ -87,9 +87,10 @@ static void add_code(struct words *words, const char *code)
 
 static void add_note(struct words *words, const struct crash_note *note)
 {
-    add(words, weir_str("in", !note          ? "no callback"
-                              : note->inside ? "a callback"
-                                             : "no callback, after this one"));
+    add(words, weir_str("in", !note            ? "no callback"
+                              : !note->inside  ? "no callback, after this one"
+                              : note->callback ? note->callback
+                                               : "a callback"));
     if (!note)
         return;
     add_code(words, note->code);

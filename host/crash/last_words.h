@@ -8,8 +8,8 @@
  * One per process, since a signal handler can only reach globals. last_words_begin and
  * last_words_end: before and after all handlers that write.
  */
-#ifndef HOST_RUN_LAST_WORDS_H
-#define HOST_RUN_LAST_WORDS_H
+#ifndef HOST_CRASH_LAST_WORDS_H
+#define HOST_CRASH_LAST_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,8 @@ struct crash_note {
     uint64_t identity; /* of the message in hand; 0: none, or not kept */
     uint32_t attempt;  /* of the message; 0: not known */
     uint32_t worker;
-    bool inside; /* the callback runs */
+    const char *callback; /* its name, such as `handle` */
+    bool inside;          /* it runs */
 };
 
 #define LAST_WORDS_SIGNAL 24u /* bytes of a signal's name, with its NUL */

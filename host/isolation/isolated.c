@@ -232,6 +232,8 @@ static void pack_start(struct weir_self *self, struct proxy *proxy)
     parcel_clear(out);
     parcel_text(out, options->file);
     parcel_text(out, options->behaviour->name);
+    parcel_number(out, options->generation);
+    parcel_number(out, options->log_format);
     parcel_number(out, weir_pid_of(self));
     parcel_text(out, weir_path(self));
     parcel_number(out, weir_index(self));

@@ -21,6 +21,8 @@ struct isolated_options {
     const void *settings;                   /* the plugin's; NULL: none */
     const char *plugin;                     /* its name */
     const char *version;
+    uint32_t generation; /* of the plugin */
+    uint32_t log_format; /* enum log_format, of what the process itself writes */
     const char *file;    /* of the plugin, for messages */
     int image;           /* descriptor of that file, or of its copy; borrowed */
     uint64_t timeout_ms; /* of a callback; 0 = none */

@@ -4,17 +4,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/isolation/dialogue.h"
 #include "host/isolation/settings_image.h"
+#include "host/isolation/worker_crash.h"
 #include "host/isolation/worker_messages.h"
 #include "host/isolation/worker_pending.h"
 #include "host/isolation/worker_table.h"
@@ -61,59 +62,45 @@ static int return_value(struct worker *worker, int result)
     return channel_send(&worker->channel, DIALOGUE_RETURN, 0, &worker->out);
 }
 
-/* --- lack of memory --------------------------------------------------------------------------- */
-
-/* A plugin that does not look whether it got memory crashes. SA_RESETHAND: what follows is as
- * without the handler. */
-static void on_crash(int signal)
-{
-    struct rlimit limit;
-    void *probed;
-
-    (void)signal;
-    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return;
-    probed = mmap(NULL, limit.rlim_cur / 8 + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                  -1, 0);
-    if (probed == MAP_FAILED)
-        channel_cry(DIALOGUE_BELL);
-    else
-        (void)munmap(probed, limit.rlim_cur / 8 + 1);
-}
-
-/* The host has set a limit, or none, before it gave the settings. */
-static void watch_memory(void)
-{
-    static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE };
-    struct sigaction action = { .sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND };
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return;
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
-        (void)sigaction(crashes[i], &action, NULL);
-}
-
 /* --- callbacks -------------------------------------------------------------------------------- */
 
-static int open_plugin(struct worker *worker, const char *file, const char *name)
+/* The file itself, where a debugger finds it, if the host has opened that and no copy of it. Not
+ * /proc/self: a debugger opens the name in its own process, where that descriptor may be a pipe
+ * that it then reads for ever. */
+static void name_image(const char *file, char *out, size_t size)
 {
-    struct descriptor descriptor;
+    struct stat named, given;
+
+    if (stat(file, &named) == 0 && fstat(DIALOGUE_IMAGE, &given) == 0 &&
+        named.st_dev == given.st_dev && named.st_ino == given.st_ino)
+        (void)snprintf(out, size, "%s", file);
+    else
+        (void)snprintf(out, size, "/proc/%ld/fd/%d", (long)getpid(), DIALOGUE_IMAGE);
+}
+
+static int open_plugin(struct worker *worker, struct worker_code *code)
+{
+    static struct descriptor descriptor; /* until the process ends */
     struct problem problem;
-    char image[64];
+    char image[PATH_MAX];
     int status;
 
-    /* Not /proc/self: a debugger opens the name in its own process, where that descriptor may be a
-     * pipe that it then reads for ever. */
-    (void)snprintf(image, sizeof image, "/proc/%ld/fd/%d", (long)getpid(), DIALOGUE_IMAGE);
-    status = shared_object_look(image, file, &descriptor, &problem);
+    name_image(code->file, image, sizeof image);
+    status = shared_object_look(image, code->file, &descriptor, &problem);
     if (status != WEIR_OK)
         weir_log(&worker->self, WEIR_LOG_ERROR, problem.text);
     if (status == WEIR_OK)
-        worker->behaviour = descriptor_find(&descriptor, name, &problem);
+        worker->behaviour = descriptor_find(&descriptor, code->behaviour, &problem);
     if (status == WEIR_OK && !worker->behaviour)
-        status = WEIR_EUNKNOWN;
-    return status;
+        return WEIR_EUNKNOWN;
+    if (status != WEIR_OK)
+        return status;
+    code->worker = worker;
+    code->descriptor = &descriptor;
+    code->image = image;
+    code->behaviour = worker->behaviour->name;
+    worker_crash_name(code);
+    return WEIR_OK;
 }
 
 /* Its texts stay until the process ends. */
@@ -177,9 +164,13 @@ static int enter_sandbox(struct worker *worker)
 /* Reads the frame of DIALOGUE_OPEN. */
 static int load(struct worker *worker, struct unparcel *from)
 {
-    const char *file = unparcel_text(from), *name = unparcel_text(from);
+    struct worker_code code;
     int status;
 
+    code.file = unparcel_text(from);
+    code.behaviour = unparcel_text(from);
+    code.generation = (uint32_t)unparcel_number(from);
+    code.format = (enum log_format)unparcel_number(from);
     worker->pid = unparcel_number(from);
     worker->path = strdup(unparcel_text(from));
     worker->index = (uint32_t)unparcel_number(from);
@@ -187,7 +178,7 @@ static int load(struct worker *worker, struct unparcel *from)
     unpack_sandbox(from, &worker->sandbox);
     if (from->wrong || !worker->path)
         return WEIR_ENOMEM;
-    status = open_plugin(worker, file, name);
+    status = open_plugin(worker, &code);
     if (status == WEIR_OK)
         worker->settings = settings_image_unpack(worker->behaviour, from);
     return status;
@@ -200,7 +191,6 @@ static int do_open(struct worker *worker, struct unparcel *from)
     struct unparcel copy;
     int status;
 
-    watch_memory();
     if (!bytes)
         return WEIR_ENOMEM;
     /* The calls of a plugin that is loaded use the same channel. */
@@ -228,6 +218,7 @@ static int do_handle(struct worker *worker, struct unparcel *from)
 
     if (!message)
         return WEIR_POSTPONE; /* memory is out */
+    worker_crash_note_message(message);
     if (!worker->behaviour->handle) {
         worker_free_message(message);
         return WEIR_REJECT;
@@ -258,7 +249,6 @@ static void do_reconfigure(struct worker *worker, struct unparcel *from)
 {
     void *settings = settings_image_unpack(worker->behaviour, from);
 
-    watch_memory();
     /* The former settings stay: a plugin may have kept a text of them. */
     if (!settings || !worker->behaviour->reconfigure)
         return;
@@ -360,12 +350,19 @@ int worker_run(void)
     }
     worker_fill_host(&worker->host);
     worker->self.host = &worker->host;
+    worker_crash_begin();
     do {
         status = channel_receive(&worker->channel, &frame);
         if (status == WEIR_OK && frame.kind != DIALOGUE_OPEN && !worker->behaviour)
             break;
-        if (status == WEIR_OK)
-            status = return_value(worker, carry_out(worker, &frame));
+        if (status == WEIR_OK) {
+            int result;
+
+            worker_crash_note((int)frame.kind);
+            result = carry_out(worker, &frame);
+            worker_crash_note(0);
+            status = return_value(worker, result);
+        }
     } while (status == WEIR_OK);
     return WEIR_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * isolation/worker_crash.h - the log lines of a crash in the process of an isolated worker: those of
- * a host (crash/crash.h), written by the process itself to the standard error that it has in common
- * with its host.
+ * isolation/worker_crash.h - the log lines of a crash in the process of an isolated worker.
+ *
+ * They are those of a host (crash/crash.h), written by the process itself to the standard error
+ * that it has in common with its host.
  *
  * One per process, since a signal handler can only reach globals. The thread that runs the
  * callbacks.

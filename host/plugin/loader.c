@@ -208,7 +208,8 @@ static int open_object(struct loader *loader, struct generation *generation, con
     int status = shared_object_open(path, generation->file, &generation->handle, problem);
 
     if (status == WEIR_OK)
-        symbols_add(loader->symbols, path, shared_object_base(generation->handle));
+        symbols_add(loader->symbols, path, generation->file,
+                    shared_object_base(generation->handle));
     return status;
 }
 

@@ -23,6 +23,7 @@ struct function {
 struct object {
     struct object *next;
     const void *base;
+    char *file;                 /* owned; without folders */
     struct function *functions; /* owned; in any order */
     size_t count;
     char *names; /* owned; ends with NUL */
@@ -46,6 +47,7 @@ static void object_destroy(struct object *object)
 {
     if (!object)
         return;
+    free(object->file);
     free(object->functions);
     free(object->names);
     free(object);
@@ -113,7 +115,8 @@ static void add_functions(struct object *object, const ElfW(Sym) * symbols, size
     }
 }
 
-static struct object *read_object(const struct file *file, const void *base)
+/* Leaves the object as it is when the file has none, or memory is out. */
+static void read_functions(const struct file *file, struct object *object)
 {
     const ElfW(Shdr) * strings, *table = find_table(file, &strings);
     size_t count = table ? table->sh_size / sizeof(ElfW(Sym)) : 0;
@@ -121,47 +124,57 @@ static struct object *read_object(const struct file *file, const void *base)
                                             sizeof *symbols, count)
                                      : NULL;
     const char *names = table ? part(file, strings->sh_offset, 1, 1, strings->sh_size) : NULL;
-    struct object *object = symbols && names ? calloc(1, sizeof *object) : NULL;
 
-    if (!object)
-        return NULL;
-    object->base = base;
+    if (!symbols || !names)
+        return;
     object->functions = calloc(count, sizeof *object->functions);
     object->names = calloc(1, strings->sh_size + 1);
-    if (!object->functions || !object->names) {
-        object_destroy(object);
-        return NULL;
-    }
+    if (!object->functions || !object->names)
+        return;
     memcpy(object->names, names, strings->sh_size);
     add_functions(object, symbols, count, strings->sh_size);
-    return object;
 }
 
-static struct object *read_path(const char *path, const void *base)
+static void read_path(const char *path, struct object *object)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct object *object = NULL;
     struct stat status;
     void *bytes;
 
     if (descriptor < 0)
-        return NULL;
+        return;
     if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
         bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         if (bytes != MAP_FAILED) {
-            object = read_object(&(struct file){ bytes, (size_t)status.st_size }, base);
+            read_functions(&(struct file){ bytes, (size_t)status.st_size }, object);
             (void)munmap(bytes, (size_t)status.st_size);
         }
     }
     (void)close(descriptor);
+}
+
+static struct object *object_create(const char *path, const char *file, const void *base)
+{
+    struct object *object = calloc(1, sizeof *object);
+    const char *slash = strrchr(file, '/');
+
+    if (!object)
+        return NULL;
+    object->base = base;
+    object->file = strdup(slash ? slash + 1 : file);
+    if (!object->file) {
+        object_destroy(object);
+        return NULL;
+    }
+    read_path(path, object);
     return object;
 }
 
 /* --- the book --------------------------------------------------------------------------------- */
 
-void symbols_add(struct symbols *symbols, const char *path, const void *base)
+void symbols_add(struct symbols *symbols, const char *path, const char *file, const void *base)
 {
-    struct object *object = symbols && base ? read_path(path, base) : NULL;
+    struct object *object = symbols && base ? object_create(path, file, base) : NULL;
 
     if (!object)
         return;
@@ -202,7 +215,8 @@ static const struct function *find_function(const struct object *object, size_t 
 bool symbols_find(struct symbols *symbols, const void *base, const void *address, char *out,
                   size_t size)
 {
-    const struct function *function = NULL;
+    size_t offset = (size_t)((const char *)address - (const char *)base);
+    const struct function *function;
     const struct object *object;
 
     if (!symbols)
@@ -211,10 +225,12 @@ bool symbols_find(struct symbols *symbols, const void *base, const void *address
     object = symbols->objects;
     while (object && object->base != base)
         object = object->next;
-    if (object)
-        function = find_function(object, (size_t)((const char *)address - (const char *)base));
+    function = object ? find_function(object, offset) : NULL;
     if (function)
-        (void)snprintf(out, size, "%s", object->names + function->name);
+        (void)snprintf(out, size, "%s (%s+0x%zx)", object->names + function->name, object->file,
+                       offset);
+    else if (object)
+        (void)snprintf(out, size, "%s+0x%zx", object->file, offset);
     lock_release(&symbols->lock);
-    return function;
+    return object;
 }

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "host/isolation/isolated.h"
 #include "host/crash/crash_file.h"
+#include "host/isolation/isolated.h"
 
 void assembly_init(struct assembly *assembly, struct runtime *runtime)
 {
@@ -71,6 +71,8 @@ static int make_isolated(struct shared_settings *shared, const struct settings *
             .settings = use->options ? options_settings(use->options) : NULL,
             .plugin = use->entry->plugin,
             .version = use->entry->version,
+            .generation = use->entry->generation,
+            .log_format = (uint32_t)settings->host.log.format,
             .file = use->entry->file,
             .image = use->entry->image,
             .timeout_ms = pool->process.timeout_ms,

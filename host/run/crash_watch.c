@@ -35,6 +35,7 @@ const struct crash_note *crash_watch_current(void)
         .identity = note->identity,
         .attempt = note->attempt,
         .worker = note->worker,
+        .callback = note->callback,
         .inside = note->inside,
     };
     return &thread->reported;
@@ -49,7 +50,9 @@ bool crash_watch_turn(struct turn_note *out)
 
 void crash_watch_begin(void)
 {
-    (void)crash_install(crash_watch_current);
+    const struct crash_setup setup = { .current = crash_watch_current, .effect = "the host ends" };
+
+    (void)crash_install(&setup);
 }
 
 void crash_watch_end(void)

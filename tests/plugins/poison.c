@@ -99,6 +99,11 @@ static bool says(const struct weir_message *message, const char *word)
     return memmem(message->data, message->size, word, strlen(word));
 }
 
+static void crash_later(struct weir_self *self, void *state, void *context)
+{
+    atomic_store((_Atomic int *)context, self && state); /* NOLINT */
+}
+
 static void suffer(const struct weir_message *message)
 {
     if (says(message, "SEGV"))
@@ -109,11 +114,8 @@ static void suffer(const struct weir_message *message)
         exit(3); /* NOLINT */
     if (says(message, "STACK"))
         _exit(deep(0));
-    while (says(message, "HUNGER")) {
-        char *more = malloc((size_t)1 << 20);
-
-        more[0] = 1; /* as a plugin does that does not check */
-    }
+    while (says(message, "HUNGER"))
+        atomic_store((_Atomic char *)malloc((size_t)1 << 20), 1); /* as one that checks nothing */
     if (says(message, "SHARED")) {
         size_t size = (size_t)256 << 20; /* no limit of allocations bounds it */
         char *more = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -158,6 +160,8 @@ static int eat_handle(struct weir_self *self, void *state, const struct weir_mes
     if (message->size)
         memcpy(copy->data, message->data, message->size);
     suffer(message);
+    if (says(message, "TIMER"))
+        (void)weir_after(self, 1, crash_later, NULL, NULL);
     (void)poll(NULL, 0, (int)eat->settings->wait);
     if (weir_emit(self, 0, copy) != WEIR_OK) {
         weir_message_free(self, copy);

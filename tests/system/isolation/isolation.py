@@ -13,6 +13,7 @@ import ctypes
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import struct
@@ -72,14 +73,14 @@ class Host:
             FILE.format(plugins=PLUGINS, test_plugins=TEST_PLUGINS, folder=self.folder, rest=rest),
             encoding="utf-8")
 
-    def start(self, stdin=subprocess.DEVNULL, limit=None):
+    def start(self, *options, stdin=subprocess.DEVNULL, limit=None):
         """LIMIT: descriptors of the host."""
         def confine():
             if limit:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
         with open(self.folder / "log", "wb") as log, open(self.folder / "said", "wb") as said:
-            self.process = subprocess.Popen([WEIR, "run", self.folder / "weir.yaml"],
+            self.process = subprocess.Popen([WEIR, "run", *options, self.folder / "weir.yaml"],
                                             preexec_fn=confine, stdin=stdin, stdout=said,
                                             stderr=log)
         return self
@@ -186,6 +187,48 @@ def crashes(redeliver):
         must([line["reason"] for line in dead] == ["crashed"] * len(POISON) and
              all(line["attempt"] == redeliver + 1 for line in dead), f"dead letters: {dead}")
         must(host.ledger("eaters")["balance"] == "exact", "the ledger is not exact")
+    finally:
+        host.finish()
+
+
+def crash_lines():
+    """A process writes what a host writes: whose code ran, with which message, and where.
+    promise B91"""
+    for isolation, effect in (("process", "the process of the worker ends"),
+                              ("thread", "the host ends")):
+        for text, callback in (("SEGV-1", "handle"), ("TIMER-1", "timer")):
+            host = Host(EATING, [text, *["calm"] * 1000], size=1, keys=f"isolation: {isolation}, "
+                        "restart: {max: 1000}, args: {wait: 10ms}")
+            try:
+                host.start()
+                until(lambda: host.lines("stack of the crash"), f"{isolation} {text}: a stack")
+                line = [line for line in host.lines("crash") if line["event"] == "crash"][0]
+                wanted = {"component": "eaters", "signal": "SIGSEGV", "in": callback,
+                          "plugin": "poison/1.0.0", "generation": 1, "behaviour": "eat",
+                          "worker": 0, "effect": effect}
+                must(wanted.items() <= line.items(), f"{line}")
+                must(int(line["address"], 16) < 4096, f"the address: {line}")
+                if callback == "handle":
+                    must((line["message"], line["attempt"]) == ("files.line/1", 1),
+                         f"the message: {line}")
+                stack = host.lines("stack of the crash")[0]
+                named = re.match(r"(sanitizer.* < )?(crash_later|suffer|eat_handle) "
+                                 r"\(poison\.so\+0x[0-9a-f]+\)", stack["stack"])
+                must(stack["component"] == "eaters" and named, f"{stack}")
+            finally:
+                host.finish()
+
+
+def debugged():
+    """With --debug a debugger finds the file of the plugin in the process."""
+    host = Host(FED, size=1, keys="isolation: process")
+    try:
+        host.start("--debug", stdin=subprocess.PIPE)
+        worker = until(host.workers, "a process")[0]
+        until(lambda: f"{TEST_PLUGINS}/poison.so\n" in Path(f"/proc/{worker}/maps").read_text(
+            encoding="utf-8"), "the file of the plugin in the process")
+        host.process.stdin.close()
+        must(host.process.wait(DEADLINE) == 0, "the exit code")
     finally:
         host.finish()
 
@@ -500,6 +543,7 @@ def refusals():
 def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
+                        ("crash lines", crash_lines), ("debug", debugged),
                         ("time-out", time_out), ("memory", memory), ("files", files),
                         ("hostile", hostile), ("sandbox", sandbox),
                         ("sandbox changes", sandbox_changes),

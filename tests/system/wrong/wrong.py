@@ -150,16 +150,16 @@ OVERWRITTEN = Row("is overwritten in place while it runs", "sample.bare",
 CLASHING = Row("brings functions of zlib of its own, which others use", "own_zlib.run",
                marked=True, more=", outputs: {next: real}")
 CRASHING = Row("crashes in `handle`", "unruly.crash", marked=True, apart=True,
-               host=r"crash signal=SIGSEGV .* in=a callback "
+               host=r"crash signal=SIGSEGV .* in=handle "
                     r"plugin=unruly/1\.0\.0 generation=1 behaviour=crash worker=0 "
                     r"message=unruly\.line/1 attempt=1 effect=the host ends")
 
 OVERWRITING = Row("overwrites its message, then aborts", "unruly.overwrite", marked=True,
                   apart=True,
-                  host=r"crash signal=SIGABRT in=a callback "
+                  host=r"crash signal=SIGABRT in=handle "
                        r"plugin=unruly/1\.0\.0 generation=1 behaviour=overwrite worker=0 "
                        r"message=unruly\.line/1 effect=the host ends")
-WHOSE = r" in=a callback plugin=unruly/1\.0\.0 generation=1 behaviour=%s worker=0 " \
+WHOSE = r" in=handle plugin=unruly/1\.0\.0 generation=1 behaviour=%s worker=0 " \
         r"message=unruly\.line/1 attempt=1 effect=the host ends with 70"
 LEAVING = [
     Row("calls `exit(3)` in `handle`", "unruly.exit", marked=True, apart=True,
@@ -422,7 +422,8 @@ class Wrong(unittest.TestCase):
             self.host.log.await_line('"at the gate"', start)
             self.served(SLOW)
             slow = self.host.log.await_line('"bad#0","event":"turn takes long"', start)
-            self.assertIn("wait_at < ", json.loads(self.host.log.lines[slow])["stack"])
+            self.assertRegex(json.loads(self.host.log.lines[slow])["stack"],
+                             r"wait_at \(\w+\.so\+0x[0-9a-f]+\)")
             with open(gate, "wb", buffering=0) as opened:
                 opened.write(b"n")
             return self.host.answer(start)
@@ -539,7 +540,11 @@ class Wrong(unittest.TestCase):
         host = self.end_of(CRASHING, "crashing")
         stack = json.loads(host.log.lines[host.log.await_line("stack of the crash")])
         self.assertEqual((stack["component"], stack["level"]), ("bad", "error"))
-        self.assertRegex(stack["stack"], r"^(crash|sanitizer.*) <")
+        place = re.match(r"(?:sanitizer.* < )?crash \(unruly\.so\+(0x[0-9a-f]+)\)", stack["stack"])
+        self.assertTrue(place, stack["stack"])
+        named = subprocess.run(["addr2line", "-ifCe", self.plugins / "unruly.so", place[1]],
+                               capture_output=True, text=True, check=True).stdout
+        self.assertRegex(named, r"^crash\n.*unruly\.c:\d+")
         self.assertEqual(host.process.wait(), -signal.SIGSEGV)
         CRASHING.served = "no: it ended by SIGSEGV"
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/log/logger.h"
 #include "host/crash/crash.h"
+#include "host/log/logger.h"
 #include "suite.h"
 #include "weir_core.h"
 #include <weir/status.h>
@@ -25,6 +25,7 @@ static const struct crash_note note = {
     .tag = "thumb.image/1",
     .label = "in box:12",
     .attempt = 2,
+    .callback = "handle",
     .inside = true,
 };
 
@@ -47,12 +48,22 @@ static const struct crash_note *no_note(void)
     return NULL;
 }
 
+static void (*former)(int number); /* NULL: none */
+
+/* In the child. A sanitizer's handler has a test of its own. */
+static void set_former(void)
+{
+    (void)signal(SIGSEGV, former ? former : SIG_DFL);
+    (void)signal(SIGABRT, SIG_DFL);
+}
+
 /* The output of a child that did `fall`. Returns its wait status. */
 static const char *words_by(struct logger *logger, const struct crash_note *(*current)(void),
                             void (*fall)(void), int *out_status)
 {
     static char text[4096];
     struct rlimit no_core = { 0, 0 };
+    const struct crash_setup setup = { .current = current, .effect = "the host ends" };
     int ends[2];
     ssize_t size;
     pid_t child;
@@ -63,8 +74,9 @@ static const char *words_by(struct logger *logger, const struct crash_note *(*cu
         struct crash_stack stack;
 
         setrlimit(RLIMIT_CORE, &no_core);
+        set_former();
         last_words_begin(ends[1], logger);
-        if (crash_install(current) != WEIR_OK || crash_thread_begin(&stack) != WEIR_OK)
+        if (crash_install(&setup) != WEIR_OK || crash_thread_begin(&stack) != WEIR_OK)
             _exit(99);
         fall();
         _exit(98);
@@ -116,7 +128,7 @@ static void test_crash_of_a_worker_names_it(void)
                     0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(after);
     CU_ASSERT_STRING_EQUAL(after + strlen(address) + 16,
-                           " in=\"a callback\" plugin=thumb/1.4.0 generation=2 behaviour=scale "
+                           " in=handle plugin=thumb/1.4.0 generation=2 behaviour=scale "
                            "worker=3 message=thumb.image/1 label=\"in box:12\" attempt=2 "
                            "effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -172,12 +184,38 @@ static void test_line_has_the_format_of_the_log(void)
     CU_ASSERT_EQUAL(strncmp(words, "{\"ts\":\"20", 9), 0);
     CU_ASSERT_STRING_EQUAL(strchr(words, ',') + 1,
                            "\"level\":\"error\",\"component\":\"images/small\","
-                           "\"event\":\"crash\",\"signal\":\"SIGABRT\",\"in\":\"a callback\","
+                           "\"event\":\"crash\",\"signal\":\"SIGABRT\",\"in\":\"handle\","
                            "\"plugin\":\"thumb/1.4.0\",\"generation\":2,"
                            "\"behaviour\":\"scale\",\"worker\":3,\"message\":\"thumb.image/1\","
                            "\"label\":\"in box:12\",\"attempt\":2,"
                            "\"effect\":\"the host ends\"}\n");
     logger_destroy(logger);
+}
+
+static void end_as_a_sanitizer(int number)
+{
+    (void)number;
+    (void)signal(SIGSEGV, SIG_DFL);
+    abort();
+}
+
+static void end_by_exit(int number)
+{
+    _exit(number == SIGSEGV ? 42 : 41);
+}
+
+/* promise B91 */
+static void test_handler_that_was_there_before_is_called(void)
+{
+    int status;
+
+    former = end_by_exit;
+    CU_ASSERT_PTR_NOT_NULL(strstr(words_of(note_of_worker, fall_by_segv, &status), "crash"));
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    former = end_as_a_sanitizer;
+    (void)words_of(note_of_worker, fall_by_segv, &status);
+    CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    former = NULL;
 }
 
 static void test_thread_stack_is_given_and_taken(void)
@@ -205,6 +243,7 @@ int main(void)
         { "crash of the host says so", test_crash_of_the_host_says_so },
         { "the last callback is named", test_crash_of_the_host_names_the_last_callback },
         { "the line has the format of the log", test_line_has_the_format_of_the_log },
+        { "former handler", test_handler_that_was_there_before_is_called },
         { "thread stack is given and taken", test_thread_stack_is_given_and_taken },
         CU_TEST_INFO_NULL,
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: an address in a loaded plugin is named by its function, also by one that the plugin hides,
- * and a stripped or damaged file names nothing.
+ * with its place in the plugin's file; of a stripped or damaged file by that place alone.
  * Method: a plugin built for tests, opened by the dynamic linker; the same file cut at many places,
  * and with each byte of its headers changed.
  */
@@ -49,17 +49,20 @@ static void end(struct stage *stage)
 
 static void test_hidden_function_is_named(void)
 {
-    char name[32] = "";
+    char name[64] = "", wanted[64];
     struct stage stage;
 
     begin(&stage);
-    symbols_add(stage.symbols, SAMPLE, stage.base);
+    (void)snprintf(wanted, sizeof wanted, "handle (sample.so+0x%zx)",
+                   (size_t)((const char *)stage.handle_callback - (const char *)stage.base));
+    symbols_add(stage.symbols, SAMPLE, "folder/sample.so", stage.base);
     CU_ASSERT_TRUE(
         symbols_find(stage.symbols, stage.base, stage.handle_callback, name, sizeof name));
-    CU_ASSERT_STRING_EQUAL(name, "handle");
+    CU_ASSERT_STRING_EQUAL(name, wanted);
     CU_ASSERT_TRUE(symbols_find(stage.symbols, stage.base, stage.handle_callback, name, 4));
     CU_ASSERT_STRING_EQUAL(name, "han");
-    CU_ASSERT_FALSE(symbols_find(stage.symbols, stage.base, stage.base, name, sizeof name));
+    CU_ASSERT_TRUE(symbols_find(stage.symbols, stage.base, stage.base, name, sizeof name));
+    CU_ASSERT_STRING_EQUAL(name, "sample.so+0x0");
     CU_ASSERT_FALSE(symbols_find(stage.symbols, &stage, stage.handle_callback, name, sizeof name));
     symbols_forget(stage.symbols, stage.base);
     CU_ASSERT_FALSE(
@@ -67,17 +70,20 @@ static void test_hidden_function_is_named(void)
     end(&stage);
 }
 
-static void test_file_that_is_not_there_names_nothing(void)
+static void test_file_that_is_not_there_names_no_function(void)
 {
     struct stage stage;
-    char name[32];
+    char name[32] = "";
 
     begin(&stage);
-    symbols_add(stage.symbols, "/nowhere/sample.so", stage.base);
-    symbols_add(stage.symbols, "/dev/null", stage.base);
-    symbols_add(NULL, SAMPLE, stage.base);
+    symbols_add(NULL, SAMPLE, SAMPLE, stage.base);
     CU_ASSERT_FALSE(
         symbols_find(stage.symbols, stage.base, stage.handle_callback, name, sizeof name));
+    symbols_add(stage.symbols, "/nowhere/sample.so", SAMPLE, stage.base);
+    symbols_add(stage.symbols, "/dev/null", SAMPLE, stage.base);
+    CU_ASSERT_TRUE(
+        symbols_find(stage.symbols, stage.base, stage.handle_callback, name, sizeof name));
+    CU_ASSERT_EQUAL(strncmp(name, "sample.so+0x", 12), 0);
     CU_ASSERT_FALSE(symbols_find(NULL, stage.base, stage.handle_callback, name, sizeof name));
     end(&stage);
 }
@@ -91,7 +97,7 @@ static void read_damaged(struct stage *stage, const char *path, const char *byte
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     CU_ASSERT_EQUAL(fwrite(bytes, 1, size, file), size);
     CU_ASSERT_EQUAL(fclose(file), 0);
-    symbols_add(stage->symbols, path, stage->base);
+    symbols_add(stage->symbols, path, path, stage->base);
     (void)symbols_find(stage->symbols, stage->base, stage->handle_callback, name, sizeof name);
     symbols_forget(stage->symbols, stage->base);
 }
@@ -131,7 +137,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "hidden function is named", test_hidden_function_is_named },
-        { "file that is not there", test_file_that_is_not_there_names_nothing },
+        { "file that is not there", test_file_that_is_not_there_names_no_function },
         { "damaged file does no harm", test_damaged_file_does_no_harm },
         CU_TEST_INFO_NULL,
     };
