@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/handling.h"
 
+#include "actor/actor_ext.h"
 #include "actor/left_behind.h"
 #include "actor/misuse.h"
 #include "actor/restart.h"
@@ -70,11 +71,20 @@ void handling_run(struct actor *actor, struct message *message)
     handling_finish(actor, verdict);
 }
 
+/* Whether an order to end waits, which a callback before this one may have given with a reason. */
+static bool is_to_end(const struct actor *actor)
+{
+    /* Relaxed: its own callbacks have set it on this thread, or the reason is one of nobody. */
+    return atomic_load_explicit(&actor->mailbox.signals, memory_order_relaxed) &
+           (SIGNAL_KILL | SIGNAL_CRASH | SIGNAL_SHUTDOWN);
+}
+
 void handling_flush(struct actor *actor)
 {
     int verdict;
 
-    /* The reason stays: a callback before this one may have ended the worker with it. */
+    if (!is_to_end(actor))
+        actor_ext_clear_detail(actor); /* it belongs to an earlier message */
     actor->retry_after_ms = 0;
     actor_set_busy(actor, ACTOR_FLUSHES);
     callback_begin_brief(actor, NOTE_FLUSH);

@@ -178,6 +178,66 @@ static void test_failed_flush_ends_what_was_gathered(void)
     finish(&f, 0, 3);
 }
 
+static int reject_with_a_reason(struct weir_self *self, struct probe *probe,
+                                const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_reason(self, "of the first");
+    return WEIR_REJECT;
+}
+
+static bool has_two_dead(void *context)
+{
+    return rig_dead(context, DEAD_CRASHED) + rig_dead(context, DEAD_REJECTED) == 2;
+}
+
+/* promise A29: the failure has no reason, and the reason of an earlier message is not its own. */
+static void test_failed_flush_has_no_reason_of_an_earlier_message(void)
+{
+    struct dead_letter letters[2];
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_FAIL);
+    for (uint32_t i = 0; i < 2; i++) /* in one turn, which the gate of the third holds back */
+        CU_ASSERT_EQUAL(
+            rig_send(&f.rig, f.pool->pid,
+                     (struct order){ .act = i == 0 ? wait_and_gather : reject_with_a_reason,
+                                     .id = i + 1 }),
+            0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, has_two_dead, f.pool));
+    CU_ASSERT_EQUAL(dead_letters_read(&f.pool->dead, letters, 2), 2);
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_STRING_EQUAL(letters[i].detail,
+                               letters[i].reason == DEAD_REJECTED ? "of the first" : "");
+    finish(&f, 0, 2);
+}
+
+static int fail_by_order(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    CU_ASSERT_EQUAL(weir_exit(self, weir_pid_of(self), WEIR_END_CRASH), 0);
+    weir_reason(self, "by order");
+    return gather(self, probe, message);
+}
+
+/* The order to end waits while it is flushed, and keeps its reason. */
+static void test_order_to_end_keeps_its_reason(void)
+{
+    struct dead_letter letter;
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_FAIL);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = fail_by_order, .id = 1 }),
+                    0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    CU_ASSERT_EQUAL(dead_letters_read(&f.pool->dead, &letter, 1), 1);
+    CU_ASSERT_STRING_EQUAL(letter.detail, "by order");
+    finish(&f, 0, 1);
+}
+
 static void test_worker_is_flushed_before_it_closes(void)
 {
     static const uint64_t expected[] = { 1, FLUSHED + 1, 2, FLUSHED + 1, CLOSED };
@@ -266,6 +326,8 @@ static void test_what_never_waits_keeps_what_it_wakes(void)
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "reason", test_failed_flush_has_no_reason_of_an_earlier_message },
+        { "order to end", test_order_to_end_keeps_its_reason },
         { "never waits", test_what_never_waits_keeps_what_it_wakes },
         { "gathered", test_messages_that_wait_are_gathered },
         { "alone", test_message_that_comes_alone_is_flushed_at_once },
