@@ -131,26 +131,45 @@ struct ending_waits {
     backlog_dropping *drop; /* of those that nobody wants any more; NULL: they stay */
 };
 
+/* What was postponed comes again together, so in order: when the last of it is due. 0: each message
+ * of the list has a time of its own. */
+static uint64_t common_due_ns(const struct actor *actor, enum waits list)
+{
+    const struct message_list *waiting = &actor->ext->waits[list];
+    const struct message *message = message_queue_first(&waiting->queue);
+    uint64_t due_ns = 0;
+
+    if (list != WAITS_POSTPONED)
+        return 0;
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        if (message->again_ns > due_ns)
+            due_ns = message->again_ns;
+        message = message_queue_next(message);
+    }
+    return due_ns;
+}
+
 /* Takes out of a list what is to end its wait. `next`: when to look again, if that is sooner. */
 static struct message_queue end_waits_in(struct actor *actor, enum waits list,
                                          const struct ending_waits *what, uint64_t *next)
 {
     struct message_list waiting = actor->ext->waits[list];
+    const uint64_t common_ns = common_due_ns(actor, list);
     bool is_held = list == WAITS_RETRY && holds_retries(actor);
     struct message_queue ended = { 0 };
     struct message *message;
-    uint64_t look;
+    uint64_t due_ns, look;
 
     actor->ext->waits[list] = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
         if (drop_unwanted(actor, message, what->drop))
             continue;
-        if ((message->again_ns <= what->now_ns && !is_held) ||
-            (message->public.reserved & what->flags)) {
+        due_ns = common_ns ? common_ns : message->again_ns;
+        if ((due_ns <= what->now_ns && !is_held) || (message->public.reserved & what->flags)) {
             message_queue_append(&ended, message);
             continue;
         }
-        look = look_ns(message, is_held ? TIMER_NEVER : message->again_ns, what->now_ns);
+        look = look_ns(message, is_held ? TIMER_NEVER : due_ns, what->now_ns);
         if (look < *next)
             *next = look;
         message_list_append(&actor->ext->waits[list], message);
