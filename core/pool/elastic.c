@@ -33,14 +33,27 @@ bool elastic_is_waited_for(struct pool *pool)
     return false;
 }
 
-/* From now on a sender that is refused asks for a check. One that waits has been refused before: it
- * asks no more. */
+/* As elastic_is_waited_for, behind the locks of the queues. */
+static bool is_wanted(struct pool *pool)
+{
+    for (; pool; pool = pool->parent)
+        if (wait_queue_wanted(&pool->waiters) > 0)
+            return true;
+    return false;
+}
+
+/*
+ * From now on a sender that is refused asks for a check. One that waits has been refused before: it
+ * asks no more, so its wish is noted here. A sender joins a queue, under the lock of that queue,
+ * before its second look, which reads the flags. Either this thread locks the queue later, and sees
+ * the waiter; or earlier, and the sender sees the flags that were published before. A store of the
+ * flags and a load of the queue's count would not do: each side could miss the other.
+ */
 static void resume_locked(struct pool *pool)
 {
     pool->scaler.suspended = false;
     elastic_publish_locked(pool);
-    /* seq_cst: a sender joins the queue before it looks again, which reads the published flags. */
-    if (elastic_is_active_locked(pool) && elastic_is_waited_for(pool))
+    if (elastic_is_active_locked(pool) && is_wanted(pool))
         atomic_store_explicit(&pool->scaler.refused, true, memory_order_seq_cst);
 }
 
