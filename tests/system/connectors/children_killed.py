@@ -4,8 +4,8 @@
         message is done once, or dead because it was blamed twice; each kill blames the message in
         hand, and what was behind it comes again, in order, as the same attempt. Each output that
         the child wrote whole is there once. Shows promise B14 and promise B65.
-Method: children kill themselves with -9 before a frame or inside one, which a seed draws. They
-        write down what they get, write and settle, and the test walks through that.
+Method: children of each revision kill themselves with -9 before a frame or inside one, which a
+        seed draws. They write down what they get, write and settle; the test walks through that.
 
     children_killed.py WEIR PLUGINS TREE [--messages COUNT] [--seed SEED]
 """
@@ -24,7 +24,7 @@ BATCH, WINDOW, SIZE, REDELIVER = 16, 256, 3, 1
 
 # The arguments: the words of its first frame, the seed, and the journal of each worker.
 CHILD = r"""
-import os, random, sys
+import contextlib, os, random, sys
 announced, seed, journals = sys.argv[1:]
 index = os.environ["WEIR_INDEX"]
 journal = os.open(journals + index, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
@@ -48,6 +48,19 @@ def write(frame):
     os.write(4, frame)
 
 
+def give(window, number, identity, attempt):
+    note("given", number, attempt)
+    window.append((number, identity))
+
+
+def give_many(window, first, attempt, text):
+    sizes, _, payloads = text.partition(b"\n")
+    for index, size in enumerate(map(int, sizes.split())):
+        give(window, int.from_bytes(payloads[:size], sys.byteorder), first + index, attempt)
+        payloads = payloads[size:]
+    note("many", len(sizes.split()))
+
+
 def take(buffer, window):
     # What is left of the bytes after the whole frames.
     while b"\n" in buffer:
@@ -57,14 +70,25 @@ def take(buffer, window):
             break
         if kind == "message":
             number = int.from_bytes(rest[:int(size)], sys.byteorder)
-            identity, attempt = words[:2] if announced else ("", words[0])
-            note("given", number, attempt)
-            window.append((number, identity))
+            give(window, number, *(words[:2] if announced else ("", words[0])))
+        elif kind == "messages":
+            give_many(window, int(words[0]), words[1], rest[:int(size)])
         buffer = rest[int(size):]
     return buffer
 
 
+def result(window):
+    # The output and the verdict in one frame.
+    number, _ = window.pop(0)
+    write(b"result %d\n%d" % (len(str(number)), number))
+    note("out", number)
+    note("done", number)
+
+
 def settle(window):
+    if announced.startswith("3") and dice.random() < 0.4:
+        result(window)
+        return
     count = dice.randint(1, len(window)) if announced and dice.random() < 0.5 else 1
     for number, identity in window[:count]:
         if dice.random() < 0.7:
@@ -85,12 +109,16 @@ except BrokenPipeError:
 buffer, window = b"", []
 while block := os.read(3, 65536):
     buffer = take(buffer + block, window)
+    rings = announced == "3" and len(window) > 1
     while window:
         settle(window)
+    if rings:
+        with contextlib.suppress(OSError):  # the host has ended
+            os.write(3, b"!")
 """
 
 TEXT = """
-sources: {{numbers: {{use: gen.numbers, args: {{count: {count}, key: true}}, to: work}}}}
+sources: {{numbers: {{use: gen.numbers, args: {{count: {count}, key: {key}}}, to: work}}}}
 pools:
   work:
     use: exec.pipe
@@ -110,6 +138,7 @@ class Account:
     def __init__(self):
         self.done, self.dead, self.outs = [], [], collections.Counter()
         self.blamed, self.kills, self.inside, self.widest = collections.Counter(), 0, 0, 0
+        self.many = 0  # frames of several messages
 
     def read(self, path):
         """One worker: `again` is what must come first, in this order."""
@@ -132,6 +161,8 @@ class Account:
             elif kind == "done":
                 check(window[0] == number, f"{number} is done, and {window[0]} in hand")
                 self.done.append(window.pop(0))
+            elif kind == "many":
+                self.many += number > 1
             elif kind == "killed":
                 self.kill(window, again, cut=number)
 
@@ -145,7 +176,7 @@ class Account:
         window.clear()
 
 
-def kill_children(announced, route, options):
+def kill_children(announced, route, key, options):
     with tempfile.TemporaryDirectory() as folder:
         program, record, journals = (os.path.join(folder, name)
                                      for name in ("child.py", "record", "journal"))
@@ -153,8 +184,8 @@ def kill_children(announced, route, options):
             stream.write(CHILD)
         host = Host(folder)
         command = [sys.executable, "-I", "-S", program, announced, str(options.seed), journals]
-        host.write(TEXT.format(count=options.messages, size=SIZE, route=route, record=record,
-                               redeliver=REDELIVER, command=json.dumps(command)))
+        host.write(TEXT.format(count=options.messages, key=key, size=SIZE, route=route,
+                               record=record, redeliver=REDELIVER, command=json.dumps(command)))
         host.start()
         code = host.process.wait()
         account = Account()
@@ -165,6 +196,8 @@ def kill_children(announced, route, options):
         with open(host.log, encoding="utf-8") as stream:
             compare(account, options.messages, code, recorded, stream.read())
         least, most = (2, 2 * BATCH) if str(BATCH) in announced else (1, WINDOW if announced else 1)
+        check((account.many > 0) == (announced[:1] == "3" and key == "false"),
+              f"{account.many} frames of several messages")
         check(least <= account.widest <= most, f"{account.widest} messages in a window")
     return account
 
@@ -190,12 +223,16 @@ def main():
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000)
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    for announced, route in ((f"2 {BATCH}", "hash"), (f"2 {BATCH}", "pull"),
-                             ("2", "hash"), ("2", "pull"), ("", "hash")):
+    # Messages with keys of their own come one by one.
+    for announced, route, key in ((f"3 {BATCH}", "pull", "false"), ("3", "pull", "false"),
+                                  ("3", "hash", "true"), (f"2 {BATCH}", "hash", "true"),
+                                  (f"2 {BATCH}", "pull", "true"), ("2", "hash", "true"),
+                                  ("2", "pull", "true"), ("", "hash", "true")):
         begun = time.monotonic()
-        found = kill_children(announced, route, options)
-        print(f"ready 0 {announced}, {route}: {found.kills} kills, {found.inside} inside a frame, "
-              f"{len(found.dead)} dead, up to {found.widest} in a window, "
+        found = kill_children(announced, route, key, options)
+        print(f"ready 0 {announced}, {route}: {found.kills} kills, {found.inside} in a frame, "
+              f"{found.many} frames of many, {len(found.dead)} dead, "
+              f"up to {found.widest} in a window, "
               f"{time.monotonic() - begun:.1f} s", flush=True)
     sys.exit(report_failures())
 
