@@ -7,9 +7,9 @@
 #include "actor/callback.h"
 #include "actor/deadlines.h"
 #include "actor/origin.h"
+#include "actor/output.h"
 #include "actor/own.h"
 #include "actor/place.h"
-#include "actor/send.h"
 #include "actor/settle.h"
 
 #define INDEX_BITS 24 /* as for requests; 2^40 in a life */
@@ -158,8 +158,7 @@ static void send_due(struct actor *actor, const struct alarm *alarm)
     int status;
 
     own_mark(actor, message->to, message);
-    status = send_message(actor->runtime, actor->executor, message->to,
-                          (enum weir_lane)message->public.lane, message);
+    status = output_send(actor, message->to, (enum weir_lane)message->public.lane, message);
 
     if (status == 0)
         return;

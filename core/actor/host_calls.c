@@ -64,9 +64,7 @@ int host_send(struct weir_self *self, weir_pid to, enum weir_lane lane,
     if (status == 0) {
         message->from = actor_pid(actor);
         own_mark(actor, to, message_of(message));
-        status = output_refuses(actor, to)
-                     ? WEIR_EFULL
-                     : send_message(actor->runtime, actor->executor, to, lane, message_of(message));
+        status = output_send(actor, to, lane, message_of(message));
         if (status != 0)
             status = refused(actor, message_of(message), status);
     }
@@ -186,7 +184,7 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
     }
     if (message->public.kind == WEIR_REQUEST)
         askers_note(actor, to);
-    status = send_message(actor->runtime, actor->executor, to, lane, message);
+    status = output_send(actor, to, lane, message);
     if (status != 0) {
         message->public.reserved = flags;
         message->public.attempt = attempt;

@@ -6,6 +6,7 @@
 #include "actor/giving.h"
 #include "actor/lease.h"
 #include "actor/leases.h"
+#include "actor/output.h"
 #include "actor/request.h"
 
 static int take(struct actor *actor, const struct request_options *options, uint64_t *out_reference)
@@ -28,7 +29,9 @@ int host_take(struct weir_self *self, weir_pid pool, uint64_t timeout_ms, weir_t
         .to = pool, .timeout_ms = timeout_ms, .then = then, .context = context, .takes = true
     };
     struct actor *actor = callback_enter_host(self);
-    int status = callback_is_left(actor) ? WEIR_ETERMINATED : take(actor, &options, out_reference);
+    int status = callback_is_left(actor)       ? WEIR_ETERMINATED
+                 : output_refuses(actor, pool) ? WEIR_EFULL
+                                               : take(actor, &options, out_reference);
 
     callback_leave_host(actor);
     return status;

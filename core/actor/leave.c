@@ -74,8 +74,11 @@ static bool is_ordered_to_leave(const struct actor *actor, uint64_t *out_due_ns,
 
 void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_reason reason)
 {
-    if (!actor->leaving)
+    if (!actor->leaving) {
         actor->end_reason = (uint8_t)reason;
+        if (actor->kind == ACTOR_SOURCE)
+            output_finish(actor);
+    }
     if (leaving > actor->leaving)
         actor->leaving = (uint8_t)leaving;
     actor_disturb(actor);

@@ -16,22 +16,38 @@
 #define ACTOR_OUTPUT_H
 
 #include "actor/place.h"
+#include "actor/send.h"
+#include "actor/wiring.h"
 
 /* Whether it finds every pool full, since it is a paused source or a child of one. One that leaves
- * finishes. */
+ * finishes, and so do the children of a source that leaves. */
 static inline bool output_is_paused(const struct actor *actor)
 {
-    return __builtin_expect(wiring_is_paused(actor->place->wiring), false) && !actor->leaving;
+    return __builtin_expect(wiring_is_held(actor->place->wiring), false) && !actor->leaving;
 }
 
 bool output_is_paused_for(const struct actor *actor, weir_pid to);
 
-/* Whether a message that the actor itself sends to a PID finds no room: a paused source, and a
- * pool. */
+/* Whether a message that the actor itself sends to a PID finds no room: a paused source, or a child
+ * of one, and a pool. */
 static inline bool output_refuses(const struct actor *actor, weir_pid to)
 {
-    return __builtin_expect(actor->kind == ACTOR_SOURCE, false) && output_is_paused_for(actor, to);
+    const bool may_be_paused = actor->kind == ACTOR_SOURCE || (actor->place && actor->place->child);
+
+    return __builtin_expect(may_be_paused, false) && output_is_paused_for(actor, to);
 }
+
+/* As send_message, of a message that the actor itself sends. */
+static inline int output_send(struct actor *actor, weir_pid to, enum weir_lane lane,
+                              struct message *message)
+{
+    return output_refuses(actor, to)
+               ? WEIR_EFULL
+               : send_message(actor->runtime, actor->executor, to, lane, message);
+}
+
+/* Called when a source begins to leave: a pause holds neither it nor its children any more. */
+void output_finish(struct actor *actor);
 
 /* As weir_emit. */
 int output_emit(struct actor *actor, uint32_t output, struct message *message);

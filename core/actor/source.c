@@ -284,7 +284,7 @@ bool source_is_paused(const struct source *source)
 /* Before the new one may produce. */
 void source_pause_as(struct source *to, const struct source *from)
 {
-    atomic_store_explicit(&to->wiring.paused, source_is_paused(from), memory_order_release);
+    wiring_set_pause(&to->wiring, WIRING_PAUSED, source_is_paused(from));
 }
 
 void source_succeed(struct source *source, struct source *successor, struct executor *executor)
@@ -345,8 +345,7 @@ void source_set_wiring(struct source *source, struct wiring *wiring, struct exec
 
 void source_pause(struct source *source, bool paused, struct executor *executor)
 {
-    /* Release pairs with the acquire in wiring_is_paused. */
-    atomic_store_explicit(&source->wiring.paused, paused, memory_order_release);
+    wiring_set_pause(&source->wiring, WIRING_PAUSED, paused);
     (void)actor_signal(source->actor, actor_serial_of(source->pid), executor, SIGNAL_ROOM);
     lock_acquire(&source->lock);
     if (source->place)

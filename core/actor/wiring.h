@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "dispatch/reclaim.h"
 #include "face/parts.h"
@@ -31,9 +32,15 @@ struct wiring {
     struct binding bindings[];
 };
 
+/* The pause of a source holds it and its children while it alone is set. */
+enum wiring_pause {
+    WIRING_PAUSED = 1u << 0, /* an operator's order: see source_pause */
+    WIRING_LEAVES = 1u << 1, /* the source is to end: it finishes, whatever its pause */
+};
+
 struct wiring_slot {
     _Atomic(struct wiring *) wiring; /* NULL = no outputs */
-    _Atomic bool paused;             /* of a source: see source_pause */
+    _Atomic uint8_t pause;           /* enum wiring_pause; of a source */
 };
 
 /* All unbound. NULL when memory is out. Returns owned. */
@@ -58,10 +65,28 @@ static inline const struct wiring *wiring_get(struct wiring_slot *slot)
     return slot ? atomic_load_explicit(&slot->wiring, memory_order_acquire) : NULL;
 }
 
+/* The senders of a slot look again after a change. */
+static inline void wiring_set_pause(struct wiring_slot *slot, enum wiring_pause bit, bool on)
+{
+    /* [W2] release: who sees the bit sees what was done before. */
+    if (on)
+        atomic_fetch_or_explicit(&slot->pause, (uint8_t)bit, memory_order_release);
+    else
+        atomic_fetch_and_explicit(&slot->pause, (uint8_t)~bit, memory_order_release);
+}
+
+/* Whether an operator has paused it, also while it leaves. */
 static inline bool wiring_is_paused(const struct wiring_slot *slot)
 {
-    /* Acquire pairs with the release in source_pause. */
-    return atomic_load_explicit(&slot->paused, memory_order_acquire);
+    /* [W2] acquire. */
+    return atomic_load_explicit(&slot->pause, memory_order_acquire) & WIRING_PAUSED;
+}
+
+/* Whether its pools count as full. */
+static inline bool wiring_is_held(const struct wiring_slot *slot)
+{
+    /* [W2] acquire. */
+    return atomic_load_explicit(&slot->pause, memory_order_acquire) == WIRING_PAUSED;
 }
 
 /* The bucket of an output, which exists; NULL: it has no rate. */
