@@ -60,6 +60,8 @@ BANNED_CALLS = {
 BANNED_WORDS = {
     "volatile": "is no synchronisation: atomics",
 }
+BANNED_CALL = re.compile(rf"\b({'|'.join(BANNED_CALLS)})\s*\(")
+BANNED_WORD = re.compile(rf"\b(?:{'|'.join(BANNED_WORDS)})\b")
 # Words that have no place in the code and comments of these folders, and the term to use instead.
 PLAIN_FOLDERS = ("core/", "config/", "host/", "sdk/", "wire/", "plugins/")
 PRIVATE_WORDS = {
@@ -233,12 +235,10 @@ def check_functions(source):
 
 
 def check_banned(source):
-    for call, why in BANNED_CALLS.items():
-        for match in re.finditer(rf"\b{call}\s*\(", source.code):
-            yield source.line_of(match.start()), f"{call}() {why}"
-    for word, why in BANNED_WORDS.items():
-        for match in re.finditer(rf"\b{word}\b", source.code):
-            yield source.line_of(match.start()), f"{word} {why}"
+    for match in BANNED_CALL.finditer(source.code):
+        yield source.line_of(match.start()), f"{match[1]}() {BANNED_CALLS[match[1]]}"
+    for match in BANNED_WORD.finditer(source.code):
+        yield source.line_of(match.start()), f"{match[0]} {BANNED_WORDS[match[0]]}"
     for match in TYPEDEF.finditer(source.code):
         yield source.line_of(match.start()), f"typedef of a {match[1]}"
     for match in GLOBAL.finditer(source.code):
