@@ -18,9 +18,15 @@
 #include "actor/router.h"
 #include "actor/send.h"
 #include "actor/turn.h"
+#include "dispatch/barrier.h"
 #include "dispatch/rest.h"
 #include "dispatch/timekeeper.h"
 #include "host_table.h"
+
+void runtime_prepare_process(void)
+{
+    (void)barrier_register();
+}
 
 int runtime_create(const struct runtime_options *options, struct runtime **out)
 {

@@ -72,6 +72,10 @@ struct runtime_options {
     void *stuck_context;
 };
 
+/* Registers the process for memory barriers. Optional: runtime_create does it, too. While the
+ * process has one thread it takes no time; later the kernel takes about 10 ms. */
+void runtime_prepare_process(void);
+
 /* WEIR_ENOMEM. Returns owned. */
 int runtime_create(const struct runtime_options *options, struct runtime **out);
 

@@ -429,6 +429,7 @@ static int run(const struct invocation *invocation)
                                                "itself cannot be replaced");
     if (first_process_leave() != 0)
         return report_cannot_start(&host);
+    runtime_prepare_process();
     host.file = invocation->argv[first];
     reserve_init(&host.reserve);
     host.cpu_watch = running_cpu_watch(&host);

@@ -14,7 +14,6 @@ The function gets one message after the other; with `@weir.worker(batch=64)` it 
 Returning settles the message as done; Retry, Reject and Fail settle it otherwise. Any other
 exception rejects the message, and its traceback goes to the log of the host, as everything does
 that the program prints. `weir_testing` runs a worker without a host.
-
 `emit`, `label`, `log`, `inspect` and the methods of a message may be called from any thread.
 """
 from __future__ import annotations
@@ -44,8 +43,8 @@ BATCH_MAX = 1024  # the host allows as many kept messages and those of a window 
 # The key `outputs` of the pool says where they lead.
 OUTPUTS = ("out", "errors", *(f"out{number}" for number in range(2, 9)))
 _BLOCK, _LARGE = 1 << 16, 1 << 20  # bytes of one read, and of one of a large payload
-# After a message that took longer, what came meanwhile is read first: it may cancel the next one.
-_LONG_S = 0.001
+_LONG_S = 0.001  # after a longer message, what came meanwhile is read: it may cancel the next
+_RESULTS = [b"result %d\n" % size for size in range(256)]  # the first lines of short ones
 _UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 # A message is in hand until its function has returned. Then it has ended, or it is kept.
@@ -232,9 +231,8 @@ def inspect(items: Mapping[str, object]) -> None:
     for name, value in lines:
         if name.split() != [name] or "\n" in value:
             raise ValueError(f"a name without blanks and a value of one line, not {name!r}")
-    session = _running()
     frame = _frame(b"inspect", "".join(f"{n} {v}\n" for n, v in lines).encode(errors="replace"))
-    with session.lock:
+    with (session := _running()).lock:
         session.write(frame)
 
 
@@ -304,8 +302,7 @@ _DONE_FRAME = b"done 0\n"
 
 
 def _joined(frames: list[bytes]) -> bytes:
-    """One verdict for all when there is nothing else."""
-    done = frames.count(_DONE_FRAME)
+    done = frames.count(_DONE_FRAME)  # one verdict for all when there is nothing else
     return b"batch 0 %d\n" % done if 1 < done == len(frames) else b"".join(frames)
 
 
@@ -334,9 +331,8 @@ class _Session:
     def run(self) -> None:
         batch = self._worker.batch
         self.write(b"ready 0 3 %d\n" % batch if batch else b"ready 0 3\n")
-        while self.fill():
-            if not self.work():
-                return
+        while self.fill() and self.work():
+            pass
 
     def fill(self) -> bool:
         """Reads until there is another frame. False: there is none any more."""
@@ -376,8 +372,8 @@ class _Session:
                 if kind == b"messages":  # a line of their sizes, and their bytes
                     at, end = end, data.index(b"\n", end) + 1
                     sizes = data[at:end].split()
-                for which, one in enumerate(sizes, int(number)):
-                    at, end = end, end + int(one)
+                for which, one in enumerate(map(int, sizes), int(number)):
+                    at, end = end, end + one
                     self._waiting.append(Message(self, which, self._head, data[at:end]))
             elif words[0] == b"cancel":
                 cancelled.add(int(words[2]))
@@ -430,13 +426,16 @@ class _Session:
 
     def _ones(self) -> bool:
         """Handles one message after the other, until a tick has come."""
-        waiting, handle, now = self._waiting, self._handle, time.monotonic
-        answer: _Answer
+        waiting, handle, write, now = self._waiting, self._handle, self._write, time.monotonic
         while waiting and not self._ticks:
             message = self.current = waiting.pop(0)
             try:
                 result = None if message.is_cancelled else handle(message)
-                answer = self._answer_in_hand(message, result)
+                if type(result) is bytes and self.label is None and not message.is_request:
+                    answer: _Answer = (_RESULTS[size] if (size := len(result)) < 256
+                                       else b"result %d\n" % size) + result
+                else:
+                    answer = self._answer_in_hand(message, result)
             except Exception as error:
                 answer = b"", self._verdict(error)
             self.current = None
@@ -444,7 +443,8 @@ class _Session:
             with self.lock:
                 if message._state == _IN_HAND and isinstance(answer, bytes):
                     message._state = _ENDED
-                    self.write(answer)
+                    if (sent := write(answer)) < len(answer):
+                        self.write(answer[sent:])
                 elif not self._write_answers([message], [answer]):
                     return False
             if now() - self._looked > _LONG_S:
@@ -471,8 +471,9 @@ class _Session:
             except Exception as error:
                 answers = [(b"", self._verdict(error))] * len(wanted)
             self.current = None
-        rest = iter(answers)
-        answers = [_DONE_FRAME if message.is_cancelled else next(rest) for message in messages]
+        if len(wanted) < len(messages):
+            rest = iter(answers)
+            answers = [_DONE_FRAME if message.is_cancelled else next(rest) for message in messages]
         with self.lock:
             return self._write_answers(messages, answers)
 
@@ -512,12 +513,12 @@ class _Session:
             raise TypeError(f"a list of results, not {type(results).__name__}")
         if len(results) != len(messages):
             raise ValueError(f"{len(results)} results for {len(messages)} messages")
-        return [self._answer_in_hand(*pair) for pair in zip(messages, results)]
+        return [(_RESULTS[size] if (size := len(result)) < 256 else b"result %d\n" % size) + result
+                if type(result) is bytes and self.label is None and not message.is_request
+                else self._answer_in_hand(message, result)
+                for message, result in zip(messages, results)]
 
     def _answer_in_hand(self, message: Message, result: Result) -> _Answer:
-        if isinstance(result, bytes) and self.label is None and not message.is_request:
-            # An output without a number belongs to the message in hand.
-            return b"result %d\n%b" % (len(result), result)
         if result is None:
             return _DONE_FRAME
         try:
@@ -595,6 +596,5 @@ class _Session:
                 data = data[self._write(data):]
         except BrokenPipeError:
             self.is_open = False
-        if not self.is_open:
-            # SystemExit ends another thread without a word.
+        if not self.is_open:  # SystemExit ends another thread without a word
             raise _Gone if _thread.get_ident() == self.thread else SystemExit
