@@ -37,6 +37,7 @@ void source_look(struct source *source, struct source_figures *out)
         .is_exhausted = atomic_load_explicit(&source->exhausted, memory_order_acquire),
         .emitted = source_emitted(source),
         .is_throttled = source_is_throttled(source),
+        .is_waiting = source_is_waiting(source),
         .misuses = misuses_total(&source->misuses),
     };
     dead_letters_figures(&source->dead, &out->dead);

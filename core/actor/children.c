@@ -114,6 +114,24 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
     lock_release(&children->lock);
 }
 
+/* Depth is bounded as above. */
+bool children_wait_at(struct place *place, uint32_t output, bool *out_for_room)
+{
+    struct children *children = children_of(place);
+    bool waits = place_waits_at(place) == output + 1;
+
+    if (waits && place_throttled(place) == 0)
+        *out_for_room = true;
+    if (!children)
+        return waits;
+    lock_acquire(&children->lock);
+    for (struct list *node = children->list.next; node != &children->list; node = node->next)
+        waits |= children_wait_at(LIST_ENTRY(node, struct child, link)->actor->place, output,
+                                  out_for_room);
+    lock_release(&children->lock);
+    return waits;
+}
+
 static bool is_used(struct actor *actor)
 {
     struct ledger_reading reading;

@@ -557,18 +557,30 @@ static int flush_first(struct actor *actor, uint32_t *used)
     return taken;
 }
 
+/* The output of the message that goes next; the outbox is not empty. */
+static uint32_t first_output(const struct outbox *outbox)
+{
+    const struct message_queue *next = outbox->copies.count > 0 ? &outbox->copies.queue
+                                                                : &outbox->waiting.queue;
+
+    return message_queue_first(next)->output;
+}
+
 bool output_flush(struct actor *actor)
 {
     struct outbox *outbox = place_outbox(actor->place);
     uint32_t used = 0;
 
+    outbox_note_room(outbox);
     if (output_is_waiting(actor) && output_is_paused(actor)) {
         wait_queue_leave(&outbox->waiter, actor->executor);
         return false;
     }
     while (output_is_waiting(actor))
-        if (flush_first(actor, &used) == WEIR_EFULL)
+        if (flush_first(actor, &used) == WEIR_EFULL) {
+            outbox_note_wait(outbox, first_output(outbox));
             return false;
+        }
     wait_queue_use(&outbox->waiter, used);
     wait_queue_leave(&outbox->waiter, actor->executor);
     return true;
@@ -583,6 +595,7 @@ void output_drop_all(struct actor *actor, enum dead_reason reason, int status)
         drop(actor, message->output, message, receiver_of(actor, message), reason, status);
     while ((message = message_list_take(&outbox->waiting)))
         drop(actor, message->output, message, 0, reason, status);
+    outbox_note_room(outbox);
     tokens_leave(&outbox->token_wait);
     wait_queue_leave(&outbox->waiter, actor->executor);
 }

@@ -77,6 +77,14 @@ uint32_t place_throttled(const struct place *place)
     return outbox ? atomic_load_explicit(&outbox->token_wait.messages, memory_order_relaxed) : 0;
 }
 
+uint32_t place_waits_at(const struct place *place)
+{
+    /* As above. */
+    const struct outbox *outbox = atomic_load_explicit(&place->outbox, memory_order_acquire);
+
+    return outbox ? atomic_load_explicit(&outbox->waits_at, memory_order_relaxed) : 0;
+}
+
 struct progress *place_make_progress(struct place *place)
 {
     /* Relaxed: written in turns of this actor only. */

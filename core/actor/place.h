@@ -262,6 +262,10 @@ static inline uint32_t place_unsent(const struct place *place)
 /* The number of its messages that wait for a token. Any thread that keeps the place alive. */
 uint32_t place_throttled(const struct place *place);
 
+/* 1 + the output at which its actor waits for room or for a token; 0: it does not. Any thread for
+ * which the place lives. */
+uint32_t place_waits_at(const struct place *place);
+
 /* Its progress, allocated at the first call. Owner. NULL when memory is out. */
 struct progress *place_make_progress(struct place *place);
 /* Its progress; NULL: none was reported. Any thread; borrowed while the place lives. */

@@ -66,6 +66,7 @@ static uint32_t credit_of(struct actor *actor)
     struct router *target = target_of(actor);
     uint32_t credit, room;
 
+    outbox_note_room(place_outbox(actor->place));
     if (output_is_paused(actor)) {
         wait_queue_leave(&place_outbox(actor->place)->waiter, actor->executor);
         return 0;
@@ -74,6 +75,8 @@ static uint32_t credit_of(struct actor *actor)
     if (credit == 0 || !target)
         return credit;
     room = room_in(actor, target);
+    if (room == 0)
+        outbox_note_wait(place_outbox(actor->place), 0);
     return room < credit ? room : credit;
 }
 

@@ -420,6 +420,17 @@ bool source_is_throttled(struct source *source)
     return add_up(source).throttled > 0;
 }
 
+bool source_is_waiting(struct source *source)
+{
+    bool for_room = false;
+
+    lock_acquire(&source->lock);
+    if (source->place)
+        (void)children_wait_at(source->place, 0, &for_room);
+    lock_release(&source->lock);
+    return for_room;
+}
+
 uint64_t source_emitted(struct source *source)
 {
     uint64_t emitted = 0;

@@ -51,6 +51,8 @@ struct source {
 
 /* It, or one of its children, waits for a token. */
 bool source_is_throttled(struct source *source);
+/* True when it, or a child of it, waits for room in the pool that it feeds. */
+bool source_is_waiting(struct source *source);
 
 /* Messages that the pool it feeds has accepted, and that wait in its outbox. */
 uint64_t source_emitted(struct source *source);

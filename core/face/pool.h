@@ -288,6 +288,14 @@ void pool_change_opening(struct pool_change *change, struct pool_opening *out);
 /* Messages that its workers emitted at outputs that lead nowhere, which were freed. */
 uint64_t pool_unbound(struct pool *pool);
 
+/* Workers, including leaving ones, that wait at an output and take no message until then. */
+struct pool_waiting {
+    uint32_t for_room; /* in the pool behind it */
+    uint32_t for_rate; /* for a token of its rate */
+};
+/* Without the pools below. Any thread. */
+void pool_waiting_at(struct pool *pool, uint32_t output, struct pool_waiting *out);
+
 /* Adds the dead letters of the pool and of all pools below to `out`, which the caller has cleared.
  * They exceed the ledger's `dead`: they include emitted messages without a receiver, and messages
  * of other lanes. */

@@ -96,6 +96,7 @@ struct source_figures {
     uint64_t misuses;
     struct dead_letters_figures dead;
     bool is_throttled; /* it waits for a token of its rate */
+    bool is_waiting;   /* it, or a child of it, waits for room */
 };
 void source_look(struct source *source, struct source_figures *out);
 

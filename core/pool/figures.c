@@ -102,7 +102,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     tally->stats.stopped += actor_state(place->actor) == ACTOR_STOPPED;
     if (reading.in_hand > 0)
         tally->stats.busy++;
-    else if (place->opened && place->standing != PLACE_PREPARED)
+    else if (place->opened && place->standing != PLACE_PREPARED && place_waits_at(place) == 0)
         tally->stats.idle++;
 }
 
@@ -425,6 +425,28 @@ uint64_t pool_unbound(struct pool *pool)
 
     add_pool_progress(pool, &sum);
     return sum.unbound;
+}
+
+static void add_waiting(struct list *places, uint32_t output, struct pool_waiting *out)
+{
+    for (struct list *node = places->next; node != places; node = node->next) {
+        bool for_room = false;
+
+        if (!children_wait_at(LIST_ENTRY(node, struct place, link), output, &for_room))
+            continue;
+        out->for_room += for_room;
+        out->for_rate += !for_room;
+    }
+}
+
+void pool_waiting_at(struct pool *pool, uint32_t output, struct pool_waiting *out)
+{
+    *out = (struct pool_waiting){ 0 };
+    lock_acquire(&pool->lock);
+    add_waiting(&pool->places, output, out);
+    add_waiting(&pool->leavers, output, out);
+    add_waiting(&pool->closers, output, out);
+    lock_release(&pool->lock);
 }
 
 uint64_t pool_misuses(struct pool *pool)

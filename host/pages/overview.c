@@ -19,6 +19,7 @@
 #include "host/pages/readiness.h"
 #include "host/pages/stuck.h"
 #include "host/pages/unit_pages.h"
+#include "host/pages/waits.h"
 
 #define NS_PER_MS 1000000u
 
@@ -103,6 +104,7 @@ static void write_pool(struct json *json, const struct overview_pool *pool,
     write_figures(json, pool);
     json_unsigned(json, "unbound", pool->unbound);
     unit_pages_json(pool->units, pool->unit_count, json);
+    waits_json(pool, json);
     write_dead(json, &pool->dead);
     json_end(json);
 }
@@ -277,6 +279,7 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
 
         overview_look_locked(overview, i, &pool);
         print_retrying(&pool, stream);
+        waits_print(&pool, stream);
         print_suspended_locked(overview, i, stream);
     }
     readiness_print_locked(overview, "warning: ", stream);
@@ -331,6 +334,7 @@ static void print_pool(const struct overview_pool *pool, FILE *stream)
     print_resizes(pool, stream);
     print_figures(pool, stream);
     unit_pages_print(pool, stream);
+    waits_print(pool, stream);
     fprintf(stream, "  %-16s %" PRIu64 "\n", "unbound", pool->unbound);
     for (uint32_t i = 0; i < DEAD_REASONS; i++)
         if (pool->dead.counts[i])
@@ -352,6 +356,8 @@ static const char *source_state(struct source *source, const struct source_figur
         return "paused";
     if (figures->is_throttled)
         return "throttled";
+    if (figures->is_waiting)
+        return "waiting";
     return source_opening(source) == 0 ? "open" : "opening";
 }
 

@@ -69,6 +69,8 @@ void overview_look_locked(const struct overview *overview, uint32_t index,
     struct pool *pool = overview->assembly->pools[index];
 
     *out = (struct overview_pool){
+        .pool = pool,
+        .pools = overview->assembly->shared->settings->pools,
         .settings = &overview->assembly->shared->settings->pools[index],
         .stats = { .size = sizeof out->stats },
     };

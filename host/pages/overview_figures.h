@@ -26,7 +26,9 @@ const char *overview_state(const struct overview *overview);
 
 /* The figures of one pool. */
 struct overview_pool {
+    struct pool *pool;
     const struct settings_pool *settings;
+    const struct settings_pool *pools; /* all; outputs index them */
     struct weir_pool_stats stats;
     struct dead_letters_figures dead; /* with those below */
     uint64_t unbound; /* including pools below: messages emitted at unbound outputs */

@@ -133,7 +133,7 @@ struct weir_pool_stats {
     uint64_t restarts;
 
     /* since ABI 1.1 */
-    uint32_t idle;     /* open members without a message in hand */
+    uint32_t idle;     /* open members without a message in hand that do not wait for room either */
     uint32_t paused;   /* 1: the pool refuses every message, because it is paused, or each of its
                         * member pools is */
     uint32_t stopped;  /* of `starting`: members that were stopped by `then` of the restart

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   the tables of `weir status` fit into 100 columns for any file, and lose no figure that
-        JSON has. Shows promise C20 and promise C21.
+        JSON has. Shows promise C20, promise C21 and promise C28.
 Method: real hosts with long names of pools, sources and files, with large figures, and with
         warnings. Every wait is for a condition.
 
-    status.py WEIR PLUGINS TREE
+    status.py WEIR PLUGINS TREE TEST_PLUGINS
 """
 import os
 import re
@@ -180,7 +180,47 @@ def test_long_lists_come_in_parts():
         check(host.stop() == 0, "the exit code")
 
 
+WAITS = """
+sources:
+  numbers: {use: gen.forever, to: parse}
+pools:
+  parse: {use: changeling.pass, size: 3, mailbox: 4, outputs: {out: RATEpost}}
+  post: {use: sink.null, size: 1, mailbox: MAILBOX}
+"""
+
+
+def test_who_waits_for_whom():
+    """promise C28"""
+    room = "note: pool parse: 3 of 3 workers wait for room in pool post (output out)"
+    rate = "note: pool parse: 3 of 3 workers wait for the rate of output out, to pool post"
+    waits = {"output": "out", "to": "post", "for_room": 3, "for_rate": 0}
+    for mailbox, slow, note, entry in (
+            ("unbuffered", "", room, waits), ("4", "", room, waits),
+            ("4", "{to: post, rate: {messages: 1, per: 1d, burst: 1}}", rate,
+             {**waits, "for_room": 0, "for_rate": 3})):
+        with tempfile.TemporaryDirectory() as folder:
+            host = Host(folder)
+            host.write(WAITS.replace("MAILBOX", mailbox).replace("RATEpost", slow or "post"))
+            host.start()
+            if not slow:
+                host.run("pause", "post")
+            pool = until(lambda: [p for p in [host.json("status", "parse")]
+                                  if p["waits"] == [entry]], f"{note}")[0]
+            check(pool["idle"] == 0, f"who waits is not idle: {pool}")
+            until(lambda: host.json("status")["sources"][0]["state"] == "waiting",
+                  "the source waits for the workers")
+            said = re.sub(r"\n {4}", " ", host.run("status").stdout)
+            check(f"\n{note}\n" in said, f"{note}: {said}")
+            check(note in host.run("status", "parse").stdout, "the page of the pool")
+            host.run("resume", "post")
+            if not slow:
+                until(lambda: host.json("status", "post")["done"] > 100, "it goes on")
+            host.stop(9)
+
+
 def main():
+    os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
+    test_who_waits_for_whom()
     test_no_line_is_wider()
     test_members_show_what_they_have_in_hand()
     test_long_lists_come_in_parts()
