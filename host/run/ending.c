@@ -74,6 +74,10 @@ static void describe(const struct ending *ending, char text[TEXT_SIZE])
                 plural(accounts->restarts, "time", "times"));
         before = "; ";
     }
+    if (ending->asked != EX_OK) {
+        fprintf(stream, "%sexit code %d was asked for (see the warnings)", before, ending->asked);
+        before = "; ";
+    }
     if (ending->lost_bytes) {
         fprintf(stream, "%s%" PRIu64 " printed %s lost", before, ending->lost_bytes,
                 plural(ending->lost_bytes, "byte was", "bytes were"));

@@ -14,10 +14,11 @@
 #include <weir/settling.h>
 #include <weir/status.h>
 
-#define FIRST_LINE "weir files 2\n"
-#define FIRST_LINE_1 "weir files 1\n" /* as long; until 2026 */
+#define FIRST_LINE "weir files 3\n"
+#define FIRST_LINE_2 "weir files 2\n" /* as long; without the size */
+#define FIRST_LINE_1 "weir files 1\n" /* as long; without the device and the folder, too */
 #define PRINT_1_MAX 256u              /* bytes that format 1 hashes */
-/* More than nine numbers take. */
+/* More than ten numbers take. */
 #define NUMBERS_MAX ((size_t)256)
 #define FILE_MAX ((size_t)64 * 1024 * 1024)
 
@@ -59,11 +60,11 @@ int bookmark_add(struct bookmark *bookmark, const struct bookmark_entry *entry)
     int size, status;
 
     size = asprintf(&line,
-                    "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32
-                    " %" PRIx64 " %zu %zu %s %s\n",
-                    entry->device, entry->inode, entry->offset, entry->number, print->end,
-                    print->size, print->hash, strlen(entry->path), strlen(folder), entry->path,
-                    folder);
+                    "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                    " %" PRIu32 " %" PRIx64 " %zu %zu %s %s\n",
+                    entry->device, entry->inode, entry->offset, entry->number, entry->size,
+                    print->end, print->size, print->hash, strlen(entry->path), strlen(folder),
+                    entry->path, folder);
     if (size < 0)
         return WEIR_ENOMEM;
     status = append(bookmark, line, (size_t)size);
@@ -88,26 +89,32 @@ static bool take_number(const char **at, int base, uint64_t *out)
 
 /* The numbers of a line, and the blank behind them; returns their size in bytes, 0 = there are
  * none. Format 1 hashes the first bytes of the file, and has no device and no folder. */
-static size_t take_numbers(const char *text, bool is_first_format, struct bookmark_entry *out_entry,
+static size_t take_numbers(const char *text, uint32_t format, struct bookmark_entry *out_entry,
                            uint64_t *out_path, uint64_t *out_folder)
 {
     struct weir_fingerprint *print = &out_entry->print;
     uint64_t size = 0;
     const char *at = text;
 
-    if ((!is_first_format && !take_number(&at, 10, &out_entry->device)) ||
+    if ((format > 1 && !take_number(&at, 10, &out_entry->device)) ||
         !take_number(&at, 10, &out_entry->inode) || !take_number(&at, 10, &out_entry->offset) ||
         !take_number(&at, 10, &out_entry->number) ||
-        (!is_first_format && !take_number(&at, 10, &print->end)) || !take_number(&at, 10, &size) ||
+        (format > 2 && !take_number(&at, 10, &out_entry->size)) ||
+        (format > 1 && !take_number(&at, 10, &print->end)) || !take_number(&at, 10, &size) ||
         !take_number(&at, 16, &print->hash) || !take_number(&at, 10, out_path) ||
-        (!is_first_format && !take_number(&at, 10, out_folder)))
+        (format > 1 && !take_number(&at, 10, out_folder)))
         return 0;
-    if (size > (is_first_format ? PRINT_1_MAX : WEIR_FINGERPRINT_MAX))
+    if (size > (format == 1 ? PRINT_1_MAX : WEIR_FINGERPRINT_MAX))
         return 0;
     print->size = (uint32_t)size;
-    if (is_first_format)
+    if (format == 1)
         print->end = size;
     return print->size <= print->end ? (size_t)(at - text) : 0;
+}
+
+int64_t bookmark_entry_unread(const struct bookmark_entry *entry)
+{
+    return entry->size >= entry->offset ? (int64_t)(entry->size - entry->offset) : -1;
 }
 
 void bookmark_entry_finish(struct bookmark_entry *entry)
@@ -128,7 +135,7 @@ static int copy_names(const char *text, size_t path, size_t folder, struct bookm
     return WEIR_ENOMEM;
 }
 
-static int read_entry(const struct bookmark *bookmark, size_t *place, bool is_first_format,
+static int read_entry(const struct bookmark *bookmark, size_t *place, uint32_t format,
                       struct bookmark_entry *out_entry)
 {
     const char *text = bookmark->text + *place;
@@ -139,11 +146,11 @@ static int read_entry(const struct bookmark *bookmark, size_t *place, bool is_fi
     char head[NUMBERS_MAX + 1] = "";
 
     memcpy(head, text, all < NUMBERS_MAX ? all : NUMBERS_MAX);
-    numbers = take_numbers(head, is_first_format, &entry, &path, &folder);
+    numbers = take_numbers(head, format, &entry, &path, &folder);
     if (numbers == 0 || path == 0 || path > all || folder > all)
         return WEIR_EINVALID;
-    end = numbers + path + (is_first_format ? 0 : 1 + folder); /* of the line end */
-    if (end >= all || text[end] != '\n' || (!is_first_format && text[numbers + path] != ' ') ||
+    end = numbers + path + (format == 1 ? 0 : 1 + folder); /* of the line end */
+    if (end >= all || text[end] != '\n' || (format > 1 && text[numbers + path] != ' ') ||
         memchr(text + numbers, '\0', end - numbers))
         return WEIR_EINVALID;
     if (copy_names(text + numbers, path, folder, &entry) < 0)
@@ -158,20 +165,31 @@ static bool begins_with(const struct bookmark *bookmark, const char *line)
     return strncmp(bookmark->text, line, strlen(line)) == 0;
 }
 
+/* 0: it is none. */
+static uint32_t format_of(const struct bookmark *bookmark)
+{
+    static const char *const lines[] = { FIRST_LINE_1, FIRST_LINE_2, FIRST_LINE };
+
+    for (uint32_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (begins_with(bookmark, lines[i]))
+            return i + 1;
+    return 0;
+}
+
 int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry)
 {
-    bool is_first_format;
+    uint32_t format;
 
     if (bookmark->size == 0)
         return 0;
-    is_first_format = begins_with(bookmark, FIRST_LINE_1);
-    if (!is_first_format && !begins_with(bookmark, FIRST_LINE))
+    format = format_of(bookmark);
+    if (format == 0)
         return WEIR_EINVALID;
     if (*place == 0)
         *place = strlen(FIRST_LINE);
     if (*place == bookmark->size)
         return 0;
-    return read_entry(bookmark, place, is_first_format, out_entry);
+    return read_entry(bookmark, place, format, out_entry);
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

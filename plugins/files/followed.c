@@ -216,6 +216,7 @@ const struct bookmark_entry *followed_entry(struct followed *file)
         file->saved = entry;
         file->is_saved = true;
     }
+    file->saved.size = file->size;
     file->saved.path = file->path;
     file->saved.folder = file->folder;
     return &file->saved;

@@ -318,17 +318,30 @@ static void skip_present(struct follower *follower, struct followed *file,
     follower_add(follower, file);
 }
 
+static void log_change(struct weir_self *self, const struct follower *follower,
+                       const struct bookmark_entry *entry, const char *change)
+{
+    weir_log(self, WEIR_LOG_WARNING, "file of the position has changed",
+             weir_str("path", entry->path), weir_str("change", change),
+             weir_uint("offset", entry->offset),
+             weir_int("unread_bytes", bookmark_entry_unread(entry)),
+             weir_str("on_change", follower_change_word(follower->rules.on_change)));
+    weir_exit_status(self, EXIT_INCOMPLETE);
+}
+
 /* Takes the file, which may be NULL. The next look at the files finds a replaced file. */
 static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
                           const struct bookmark_entry *entry, const char *change)
 {
     const enum on_change on_change = follower->rules.on_change;
 
-    weir_log(self, WEIR_LOG_WARNING, "file of the position has changed",
-             weir_str("path", entry->path), weir_str("change", change),
-             weir_uint("offset", entry->offset),
-             weir_str("on_change", follower_change_word(on_change)));
-    weir_exit_status(self, EXIT_INCOMPLETE);
+    /* Gone or replaced when all was read: that is how a rotation ends. */
+    if (!file && on_change != ON_CHANGE_STOP && strcmp(change, "truncated") != 0 &&
+        bookmark_entry_unread(entry) == 0)
+        weir_log(self, WEIR_LOG_INFO, "file of the position is gone, and was read to its end",
+                 weir_str("path", entry->path), weir_uint("offset", entry->offset));
+    else
+        log_change(self, follower, entry, change);
     switch (on_change) {
     case ON_CHANGE_RESTART:
         if (file)

@@ -374,13 +374,13 @@ static void test_position_that_is_none_refuses_to_open(void)
                                          "weir files 1\n1 2 3 999 5 1 a\n",
                                          "weir files 2\n1 2 3 4 5 6 7 1 0 a\n",
                                          "weir files 2\n1 2 3 4 5 6 7 99 0 a \n",
-                                         "weir files 2\n1 2 3 4 5 5 7 1 9 a b\n",
-                                         "weir files 2\n1 2 3 4 99999 65537 7 1 0 a \n" };
+                                         "weir files 2\n1 2 3 4 99999 65537 7 1 0 a \n",
+                                         "weir files 3\n1 2 3 4 8 5 5 7 1 9 a b\n" };
     struct fixture f;
 
     fixture_begin(&f, "a.log", "");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+        (void)weir_kit_destroy(f.kit);
         (void)scratch_write(&f.scratch, "position", texts[i]);
         f.kit = weir_kit_create(&weir_plugin_v1, "tail");
         CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);

@@ -2,7 +2,7 @@
 /*
  * Goal:   files.tail knows a file of its position again by what was read of it, wherever it is and
  *         however its path is spelt; a file that cannot be reached has not changed. Shows promises
- *         B15 and B20.
+ *         B15, B20 and B133.
  * Method: files, links and folders that the test moves while no source runs, or while one does. A
  *         folder that is not mounted is a link that leads to another file system, or does not.
  */
@@ -20,6 +20,7 @@
 #include "tail_fixture.h"
 
 #define CHANGED "file of the position has changed"
+#define FINISHED "file of the position is gone, and was read to its end"
 #define UNREACHED "file of the position cannot be reached"
 
 /* Owned by the caller: a path below the scratch directory. */
@@ -332,7 +333,7 @@ static void test_device_with_another_number_is_there(void)
     fixture_append_to(&f, "b.log", "three\n");
     fixture_start(&f);
     fixture_expect(&f, "three\n");
-    CU_ASSERT_TRUE(has_warned(&f, CHANGED));
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
     CU_ASSERT_FALSE(has_warned(&f, UNREACHED));
     fixture_finish(&f);
 }
@@ -412,7 +413,85 @@ static void test_position_deep_in_a_file_is_found_again(void)
     fixture_finish(&f);
 }
 
+/* --- files that a rotation removes ----------------------------------------------------------- */
+
+/* Two files are read, of which `settled` lines are done, and then one file rotates out of the other
+ * while no source runs. */
+static void rotate_out(struct fixture *f, size_t settled)
+{
+    fixture_begin(f, "x.log*", "");
+    fixture_append_to(f, "x.log", "one\n");
+    fixture_append_to(f, "x.log.1", "two\n");
+    fixture_look(f);
+    fixture_expect(f, "one\ntwo\n");
+    for (size_t i = 0; i < settled; i++)
+        fixture_done(f, i);
+    CU_ASSERT_EQUAL(weir_kit_destroy(f->kit), 0);
+    fixture_move(f, "x.log", "x.log.1");
+    fixture_append_to(f, "x.log", "three\n");
+    fixture_start(f);
+}
+
+/* promise B133 */
+static void test_rotation_removes_what_was_read(void)
+{
+    struct fixture f;
+
+    rotate_out(&f, 2);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_FALSE(has_warned(&f, CHANGED));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 0);
+    fixture_expect(&f, "three\n");
+    CU_ASSERT_EQUAL(unlink(scratch_path(&f.scratch, "x.log.1")), 0);
+    fixture_restart(&f);
+    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 0);
+    fixture_finish(&f);
+}
+
+/* promise B133 */
+static void test_lost_bytes_are_counted(void)
+{
+    struct fixture f;
+
+    rotate_out(&f, 1);
+    CU_ASSERT_FALSE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_TRUE(has_warned(&f, CHANGED));
+    CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=4"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
+    fixture_finish(&f);
+}
+
 /* --- positions of before ---------------------------------------------------------------------- */
+
+static void test_position_of_format_2_is_read(void)
+{
+    struct fixture f;
+    struct stat about;
+    char text[1024], *path;
+
+    scratch_init(&f.scratch);
+    fixture_append_to(&f, "a.log", "one\ntwo\n");
+    path = path_of(&f, "a.log");
+    CU_ASSERT_EQUAL(stat(path, &about), 0);
+    (void)snprintf(text, sizeof text, "weir files 2\n%ju %ju 4 1 4 4 %jx %zu 0 %s \n",
+                   (uintmax_t)about.st_dev, (uintmax_t)about.st_ino,
+                   (uintmax_t)weir_key("one\n", 4), strlen(path), path);
+    free(path);
+    (void)scratch_write(&f.scratch, "position", text);
+    fixture_open_with(&f, "a.log", "");
+    fixture_expect(&f, "two\n");
+    stop(&f);
+    /* How large the other one was is not known. */
+    (void)snprintf(text, sizeof text, "weir files 2\n%ju 1 4 1 4 4 1 %zu 0 %s \n",
+                   (uintmax_t)about.st_dev, strlen(scratch_path(&f.scratch, "b.log")),
+                   scratch_path(&f.scratch, "b.log"));
+    (void)scratch_write(&f.scratch, "position", text);
+    fixture_open_with(&f, "*.log", "");
+    CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=-1"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
+    fixture_finish(&f);
+}
 
 static void test_position_of_format_1_is_read(void)
 {
@@ -453,6 +532,9 @@ int main(void)
         { "unreachable name", test_name_that_cannot_be_reached_for_a_while_is_no_rotation },
         { "other content", test_other_content_behind_the_same_start_is_read },
         { "deep position", test_position_deep_in_a_file_is_found_again },
+        { "rotated out", test_rotation_removes_what_was_read },
+        { "lost bytes", test_lost_bytes_are_counted },
+        { "format 2", test_position_of_format_2_is_read },
         { "format 1", test_position_of_format_1_is_read },
         CU_TEST_INFO_NULL,
     };
