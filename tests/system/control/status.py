@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   the tables of `weir status` fit into 100 columns for any file, and lose no figure that
-        JSON has. Shows promise C20, promise C21 and promise C28.
+        JSON has. Shows promise C20, promise C21 and promise C30.
 Method: real hosts with long names of pools, sources and files, with large figures, and with
         warnings. Every wait is for a condition.
 
@@ -190,7 +190,7 @@ pools:
 
 
 def test_who_waits_for_whom():
-    """promise C28"""
+    """promise C30"""
     room = "note: pool parse: 3 of 3 workers wait for room in pool post (output out)"
     rate = "note: pool parse: 3 of 3 workers wait for the rate of output out, to pool post"
     waits = {"output": "out", "to": "post", "for_room": 3, "for_rate": 0}

@@ -2,7 +2,7 @@
 /*
  * Goal:   files.tail knows a file of its position again by what was read of it, wherever it is and
  *         however its path is spelt; a file that cannot be reached has not changed. Shows promises
- *         B15, B20 and B133.
+ *         B15, B20 and B140.
  * Method: files, links and folders that the test moves while no source runs, or while one does. A
  *         folder that is not mounted is a link that leads to another file system, or does not.
  */
@@ -432,7 +432,7 @@ static void rotate_out(struct fixture *f, size_t settled)
     fixture_start(f);
 }
 
-/* promise B133 */
+/* promise B140 */
 static void test_rotation_removes_what_was_read(void)
 {
     struct fixture f;
@@ -449,7 +449,7 @@ static void test_rotation_removes_what_was_read(void)
     fixture_finish(&f);
 }
 
-/* promise B133 */
+/* promise B140 */
 static void test_lost_bytes_are_counted(void)
 {
     struct fixture f;
