@@ -19,8 +19,13 @@ static int run(const struct invocation *invocation)
     if (probe_begin() != WEIR_OK)
         return command_usage_error(invocation, "is for weir itself, see `weir check --plugin`");
     if (invocation->argc == first) {
-        if (trial_carry_out(PROBE_TRIAL) != WEIR_OK)
+        status = trial_carry_out(PROBE_TRIAL, &problem);
+        if (status != WEIR_OK) {
+            /* The host quotes it. */
+            fprintf(invocation->err, "%s\n",
+                    problem.text[0] ? problem.text : weir_status_text(status));
             return COMMAND_FAILED;
+        }
         probe_opened();
         probe_answer(WEIR_OK, NULL);
     }

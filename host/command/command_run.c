@@ -8,16 +8,17 @@
 #include "host/apply/apply.h"
 #include "host/command/command.h"
 #include "host/command/running.h"
+#include "host/crash/crash.h"
+#include "host/crash/crash_file.h"
+#include "host/crash/last_words.h"
 #include "host/plugin/symbols.h"
 #include "host/reload/supported.h"
 #include "host/run/accounts.h"
-#include "host/crash/crash.h"
-#include "host/crash/crash_file.h"
+#include "host/run/closing.h"
 #include "host/run/crash_watch.h"
 #include "host/run/ending.h"
 #include "host/run/exit_guard.h"
 #include "host/run/first_process.h"
-#include "host/crash/last_words.h"
 
 #define IDLE_TICK_MS 1000 /* without sources: a reload may add one */
 #define TICK_MS 100       /* of the progress line and of the check for the end */
@@ -105,7 +106,15 @@ static int begin_dead_file(struct host *host, const struct settings *settings,
     return status;
 }
 
-/* Builds the host from the settings. Takes them. */
+static int report_cannot_start(const struct host *host)
+{
+    fprintf(host->invocation->err,
+            "weir: the host cannot start: it needs more memory, threads or descriptors than it may "
+            "have (ulimit -a)\n");
+    return COMMAND_FAILED;
+}
+
+/* Builds the host from the settings. Takes them. Each failure has its reason. */
 static int start(struct host *host, struct settings *settings)
 {
     struct report report;
@@ -116,6 +125,7 @@ static int start(struct host *host, struct settings *settings)
     logger_set_format(host->logger, (enum log_format)settings->host.log.format);
     if (log_levels_create(settings, &levels) != WEIR_OK) {
         settings_destroy(settings);
+        (void)report_cannot_start(host);
         return WEIR_ENOMEM;
     }
     logger_set_levels(host->logger, levels);
@@ -130,6 +140,8 @@ static int start(struct host *host, struct settings *settings)
     else
         settings_destroy(settings);
     configuration_print(&report, host->invocation->err);
+    if (status != 0 && report.errors.count == 0)
+        (void)report_cannot_start(host);
     report_finish(&report);
     return status;
 }
@@ -362,7 +374,7 @@ static int start_host(struct host *host)
     if (make_voice(host) != 0 || exit_guard_begin() != 0 ||
         make_runtime(host, &settings->host) != 0) {
         settings_destroy(settings);
-        return EX_SOFTWARE;
+        return report_cannot_start(host);
     }
     /* Before anything is built, since two hosts with one socket are a mistake in the file. */
     if (start_watch_listen(&host->start_watch, &settings->host) != 0) {
@@ -373,15 +385,17 @@ static int start_host(struct host *host)
     status = start(host, settings);
     if (status == WEIR_ETIMEOUT)
         running_leave_threads_behind(host, EX_CONFIG);
-    return status == 0 ? EX_OK : EX_CONFIG;
+    return status == 0 ? EX_OK : status == WEIR_ENOMEM ? EX_SOFTWARE : EX_CONFIG;
 }
 
-static int report_cannot_start(const struct host *host)
+/* The pools and sources are open: they are closed as at any end. */
+static int abandon(struct host *host)
 {
-    fprintf(host->invocation->err,
-            "weir: the host cannot start: it needs more memory, threads or descriptors than it may "
-            "have (ulimit -a)\n");
-    return COMMAND_FAILED;
+    int code = report_cannot_start(host);
+
+    if (!closing_shut_down(&host->assembly, CLOSING_ABANDON_MS))
+        running_leave_threads_behind(host, EX_SOFTWARE);
+    return code;
 }
 
 static int run_host(struct host *host)
@@ -399,7 +413,7 @@ static int run_host(struct host *host)
     if (make_io(host) != 0 || make_turn_watch(host) != 0 || make_file_watch(host) != 0 ||
         make_control(host) != 0 || start_supervisor(host) != 0 || serve(host) != 0 ||
         make_heartbeat(host) != 0)
-        return report_cannot_start(host);
+        return abandon(host);
     return work(host);
 }
 
@@ -434,7 +448,7 @@ static int run(const struct invocation *invocation)
     reserve_init(&host.reserve);
     host.cpu_watch = running_cpu_watch(&host);
     if (configuration_init(&host.configuration, invocation->program) != 0)
-        return EX_SOFTWARE;
+        return report_cannot_start(&host);
     if (host.debugs)
         configuration_debug(&host.configuration);
     if (host.watches)

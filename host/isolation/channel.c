@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,11 +40,19 @@ void channel_finish(struct channel *channel)
     *channel = (struct channel){ .bell = -1, .life = -1 };
 }
 
+/* A bell that is full rings already. A byte that finds no memory is sent again: both sides would
+ * sleep for ever without it. */
+static void send_byte(int bell, const char *byte)
+{
+    while (send(bell, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+           (errno == ENOBUFS || errno == ENOMEM || errno == EINTR))
+        (void)sched_yield();
+}
+
 static void ring(struct channel *channel)
 {
-    /* A bell that is full rings already. */
     if (segment_must_ring(&channel->end))
-        (void)send(channel->bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        send_byte(channel->bell, "");
 }
 
 /* False: the other end is closed. */
@@ -71,7 +80,7 @@ static int milliseconds_left(const struct channel *channel)
 
 void channel_cry(int bell)
 {
-    (void)send(bell, (const char[]){ CRY }, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    send_byte(bell, (const char[]){ CRY });
 }
 
 void channel_hear(struct channel *channel)

@@ -177,14 +177,16 @@ static int check_options(const struct reading *reading, const struct weir_option
                          uint32_t settings_size)
 {
     struct problem wrong = { "" };
+    int status;
 
     for (const struct weir_option *option = options; option->name; option++) {
         if (!is_name(option->name))
             return refuse(reading, "an option has no valid name" NO_END);
     }
-    if (options_check_table(options, settings_size, wrong.text, sizeof wrong.text) != WEIR_OK)
-        return refuse(reading, "%.400s", wrong.text);
-    return WEIR_OK;
+    status = options_check_table(options, settings_size, wrong.text, sizeof wrong.text);
+    if (status == WEIR_ENOMEM)
+        return out_of_memory(reading);
+    return status == WEIR_OK ? status : refuse(reading, "%.400s", wrong.text);
 }
 
 static int read_options(const struct reading *reading, const struct weir_option *table,

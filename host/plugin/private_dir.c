@@ -242,7 +242,13 @@ static int open_source(const char *path, struct stat *out_status, struct problem
     if (source < 0)
         return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be opened: %s", path,
                            strerror(errno));
-    if (fstat(source, out_status) != 0 || !S_ISREG(out_status->st_mode)) {
+    if (fstat(source, out_status) != 0) {
+        int error = errno;
+
+        close(source);
+        return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be read: %s", path, strerror(error));
+    }
+    if (!S_ISREG(out_status->st_mode)) {
         close(source);
         return problem_set(problem, WEIR_EUNSUPPORTED, "%s: is not a regular file", path);
     }
@@ -343,8 +349,10 @@ static int check_unchanged(const struct copying *copying, const struct stat *bef
 {
     struct stat after;
 
-    if (fstat(copying->source, &after) == 0 && is_same_state(before, &after) &&
-        copying->size == (uint64_t)after.st_size)
+    if (fstat(copying->source, &after) != 0)
+        return problem_set(problem, WEIR_EUNKNOWN, "%s: cannot be read: %s", copying->path,
+                           strerror(errno));
+    if (is_same_state(before, &after) && copying->size == (uint64_t)after.st_size)
         return WEIR_OK;
     return problem_set(problem, WEIR_ENOTALLOWED,
                        "%s: is still being written; install a plugin under another name, then "

@@ -124,6 +124,7 @@ struct trying {
     uint32_t tried_count;
     struct text_store store; /* of one call */
     int status;              /* the first failure */
+    struct problem *problem; /* borrowed: its reason */
 };
 
 static const char *take(struct trying *trying, size_t size)
@@ -199,7 +200,6 @@ static void open_behaviour(struct trying *trying)
     const char *file = take_text(trying);
     const char *name = take_text(trying);
     struct tried *tried;
-    struct problem problem;
 
     if (trying->status != WEIR_OK)
         return;
@@ -210,11 +210,11 @@ static void open_behaviour(struct trying *trying)
     }
     trying->tried = tried;
     tried += trying->tried_count;
-    trying->status = shared_object_look(copy, file, &tried->descriptor, &problem);
+    trying->status = shared_object_look(copy, file, &tried->descriptor, trying->problem);
     if (trying->status != WEIR_OK)
         return;
     trying->tried_count++;
-    tried->behaviour = descriptor_find(&tried->descriptor, name, &problem);
+    tried->behaviour = descriptor_find(&tried->descriptor, name, trying->problem);
     if (!tried->behaviour)
         trying->status = WEIR_EINVALID;
 }
@@ -268,9 +268,10 @@ static void make_call(struct trying *trying)
         call(trying, behaviour, values, count);
 }
 
-static int make_calls(struct probe_steps *steps, size_t size)
+static int make_calls(struct probe_steps *steps, size_t size, struct problem *problem)
 {
-    struct trying trying = { .steps = steps,
+    struct trying trying = { .problem = problem,
+                             .steps = steps,
                              .at = (const char *)(steps + 1),
                              .end = (const char *)steps + size };
 
@@ -285,18 +286,19 @@ static int make_calls(struct probe_steps *steps, size_t size)
     return trying.status;
 }
 
-int trial_carry_out(int descriptor)
+int trial_carry_out(int descriptor, struct problem *problem)
 {
     struct stat status;
     void *mapped;
     int result;
 
+    problem->text[0] = '\0';
     if (fstat(descriptor, &status) != 0 || (size_t)status.st_size < sizeof(struct probe_steps))
         return WEIR_EINVALID;
     mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (mapped == MAP_FAILED)
         return WEIR_ENOMEM;
-    result = make_calls(mapped, (size_t)status.st_size);
+    result = make_calls(mapped, (size_t)status.st_size, problem);
     (void)munmap(mapped, (size_t)status.st_size);
     return result;
 }

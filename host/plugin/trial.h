@@ -45,8 +45,8 @@ int trial_end(struct trial *trial);
 /*
  * In the new process: makes the calls of the file `descriptor`, and counts each in probe_steps
  * before and after it. Ignores the mistakes that they find. WEIR_ENOMEM, WEIR_EINVALID: some calls
- * could not be made.
+ * could not be made; `problem` has the reason, or no text.
  */
-int trial_carry_out(int descriptor);
+int trial_carry_out(int descriptor, struct problem *problem);
 
 #endif

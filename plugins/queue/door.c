@@ -157,6 +157,15 @@ static void release(struct door *door)
     free(door);
 }
 
+/* A socket that nobody reads is worse than none: who asks there gets no answer. */
+static struct door *give_up(struct door *door)
+{
+    if (door->name)
+        remove_socket(door->name);
+    release(door);
+    return NULL;
+}
+
 /* The caller has blocked all signals: its thread is one of the hub. */
 struct door *door_open(const char *path,
                        void (*serve_order)(void *context, int asker, const struct order *order,
@@ -172,10 +181,8 @@ struct door *door_open(const char *path,
     door->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     door->end = eventfd(0, EFD_CLOEXEC);
     if (door->listener < 0 || door->end < 0 || asprintf(&door->name, "%s.sock", path) < 0 ||
-        bind_socket(door, path) != 0 || pthread_create(&door->thread, NULL, run, door) != 0) {
-        release(door);
-        return NULL;
-    }
+        bind_socket(door, path) != 0 || pthread_create(&door->thread, NULL, run, door) != 0)
+        return give_up(door);
     return door;
 }
 

@@ -254,8 +254,11 @@ static void work(struct hub *hub)
 
     hub_read_times(hub);
     hub->last_wall_ms = INT64_MAX; /* nobody knows how the clock was set meanwhile */
-    while (wait(hub, has_more))
+    while (wait(hub, has_more)) {
+        if (!door) /* for want of a descriptor, perhaps */
+            door = door_open(hub->path, orders_serve, hub);
         has_more = step(hub);
+    }
     while (step(hub))
         ;
     (void)pthread_mutex_lock(&hub->lock);

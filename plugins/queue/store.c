@@ -11,8 +11,11 @@
 #define BUSY_MS 1000 /* another program writes: nobody else should */
 #define TIDY_PAGES 256
 
+/* One transaction, whose first statement writes: a file with a head, and without our number, would
+ * be refused as one of another program. */
 static const char format[] =
-    "BEGIN IMMEDIATE;"
+    "BEGIN;"
+    "PRAGMA auto_vacuum=INCREMENTAL;"
     "PRAGMA application_id=0x57656972;"
     "PRAGMA user_version=2;"
     "CREATE TABLE queue(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, pieces INT NOT NULL,"
@@ -101,8 +104,7 @@ static int64_t ask(struct store *store, const char *sql)
 
 static int make(struct store *store)
 {
-    int status = execute(store, "PRAGMA page_size=4096; PRAGMA auto_vacuum=INCREMENTAL;"
-                                "PRAGMA synchronous=EXTRA");
+    int status = execute(store, "PRAGMA page_size=4096; PRAGMA synchronous=EXTRA");
 
     return status == 0 ? execute(store, format) : status;
 }

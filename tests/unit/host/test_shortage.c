@@ -11,10 +11,12 @@
 
 #include "host/dead/dead_output.h"
 #include "host/plugin/plugin_path.h"
+#include "host/plugin/private_dir.h"
 #include "suite.h"
 #include "workspace.h"
 
 static int error_of_lstat, error_of_access; /* 0: they do what they do */
+static int fstat_that_fails;                /* 1: the next one; 0: none */
 
 int __real_lstat(const char *path, struct stat *out);
 int __wrap_lstat(const char *path, struct stat *out);
@@ -35,6 +37,17 @@ int __wrap_access(const char *path, int mode)
     if (error_of_access == 0)
         return __real_access(path, mode);
     errno = error_of_access;
+    return -1;
+}
+
+int __real_fstat(int descriptor, struct stat *out);
+int __wrap_fstat(int descriptor, struct stat *out);
+
+int __wrap_fstat(int descriptor, struct stat *out)
+{
+    if (fstat_that_fails == 0 || --fstat_that_fails > 0)
+        return __real_fstat(descriptor, out);
+    errno = EIO;
     return -1;
 }
 
@@ -85,11 +98,34 @@ static void plugin_is_not_passed_by(void)
     workspace_finish(&second);
 }
 
+/* Neither "no regular file", when it is opened, nor "still being written", after its copy. */
+static void plugin_is_not_called_another_file(void)
+{
+    struct workspace workspace;
+    struct private_dir *dir = NULL;
+    struct private_copy copy;
+    struct problem problem = { "" };
+
+    workspace_init(&workspace);
+    setenv("WEIR_PLUGIN_TMP", workspace.path, 1);
+    CU_ASSERT_EQUAL_FATAL(private_dir_create(&dir, &problem), WEIR_OK);
+    for (int nth = 1; nth <= 2; nth++) {
+        fstat_that_fails = nth;
+        CU_ASSERT_EQUAL(private_dir_copy(dir, "/proc/self/exe", "a.so", &copy, &problem),
+                        WEIR_EUNKNOWN);
+        CU_ASSERT_EQUAL(fstat_that_fails, 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(problem.text, "cannot be read: Input/output error"));
+    }
+    private_dir_destroy(dir);
+    workspace_finish(&workspace);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "dead letters", dead_letters_of_before_stay },
         { "plugin", plugin_is_not_passed_by },
+        { "file of a plugin", plugin_is_not_called_another_file },
         CU_TEST_INFO_NULL,
     };
 

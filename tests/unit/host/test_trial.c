@@ -61,6 +61,8 @@ static off_t size_of(int descriptor)
     return status.st_size;
 }
 
+static struct problem problem;
+
 static void expect_steps(int descriptor, uint32_t begun, uint32_t returned)
 {
     uint32_t steps[2];
@@ -76,7 +78,7 @@ static void test_calls_are_made_and_counted(void)
     int descriptor = write_trial(3, "7"); /* a mistake, which a trial ignores */
 
     expect_steps(descriptor, 0, 0);
-    CU_ASSERT_EQUAL(trial_carry_out(descriptor), WEIR_OK);
+    CU_ASSERT_EQUAL(trial_carry_out(descriptor, &problem), WEIR_OK);
     expect_steps(descriptor, 6, 6);
     close(descriptor);
 }
@@ -85,7 +87,7 @@ static void test_values_arrive(void)
 {
     int descriptor = write_trial(1, "70"); /* the option has at most 9 */
 
-    CU_ASSERT_EQUAL(trial_carry_out(descriptor), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(trial_carry_out(descriptor, &problem), WEIR_EINVALID);
     expect_steps(descriptor, 1, 1);
     close(descriptor);
 }
@@ -112,7 +114,7 @@ static void test_shapes_arrive(void)
         trial_add(&trial, &well, &check);
         descriptor = trial_end(&trial);
         CU_ASSERT_FATAL(descriptor >= 0);
-        CU_ASSERT_EQUAL(trial_carry_out(descriptor), WEIR_EINVALID);
+        CU_ASSERT_EQUAL(trial_carry_out(descriptor, &problem), WEIR_EINVALID);
         expect_steps(descriptor, 0, 0);
         close(descriptor);
     }
@@ -134,7 +136,7 @@ static void test_empty_list_stays_one(void)
     trial_add(&trial, &well, &check);
     descriptor = trial_end(&trial);
     CU_ASSERT_FATAL(descriptor >= 0);
-    CU_ASSERT_EQUAL(trial_carry_out(descriptor), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(trial_carry_out(descriptor, &problem), WEIR_EINVALID);
     expect_steps(descriptor, 1, 1); /* the one without args was right */
     close(descriptor);
 }
@@ -151,7 +153,7 @@ static void test_part_of_a_trial_is_reported_as_one(void)
         int status;
 
         CU_ASSERT_EQUAL_FATAL(ftruncate(descriptor, cut), 0);
-        status = trial_carry_out(descriptor);
+        status = trial_carry_out(descriptor, &problem);
         CU_ASSERT(status == WEIR_OK || status == WEIR_EINVALID);
         right += status == WEIR_OK;
         close(descriptor);
@@ -167,7 +169,7 @@ static void test_more_calls_take_evenly_more(void)
 
     CU_ASSERT(size_of(many) <= size_of(few) * 4);
     CU_ASSERT(size_of(few) < 1000 * 2 * 80);
-    CU_ASSERT_EQUAL(trial_carry_out(many), WEIR_OK);
+    CU_ASSERT_EQUAL(trial_carry_out(many, &problem), WEIR_OK);
     expect_steps(many, 8000, 8000);
     close(few);
     close(many);

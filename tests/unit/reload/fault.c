@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/reload/fault.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* One for the program: a failing call has no context. */
 static struct {
@@ -86,50 +74,10 @@ static bool strikes(enum fault_kind kind, const char *name)
         return failed;                                                                             \
     }
 
-WRAP(FAULT_MEMORY, void *, malloc, (size_t size), (size), ENOMEM, NULL)
-WRAP(FAULT_MEMORY, void *, calloc, (size_t count, size_t size), (count, size), ENOMEM, NULL)
-WRAP(FAULT_MEMORY, void *, realloc, (void *memory, size_t size), (memory, size), ENOMEM, NULL)
-WRAP(FAULT_MEMORY, void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size),
-     ENOMEM, NULL)
-WRAP(FAULT_MEMORY, char *, strdup, (const char *text), (text), ENOMEM, NULL)
-WRAP(FAULT_MEMORY, char *, strndup, (const char *text, size_t size), (text, size), ENOMEM, NULL)
-WRAP(FAULT_MEMORY, FILE *, open_memstream, (char **text, size_t *size), (text, size), ENOMEM, NULL)
-
-WRAP(FAULT_FILE, ssize_t, read, (int descriptor, void *bytes, size_t size),
+FAULT_ALLOCATIONS(WRAP)
+FAULT_CALLS(WRAP)
+WRAP(FAULT_READ, ssize_t, read, (int descriptor, void *bytes, size_t size),
      (descriptor, bytes, size), EIO, -1)
-WRAP(FAULT_FILE, FILE *, fopen, (const char *path, const char *mode), (path, mode), EMFILE, NULL)
-WRAP(FAULT_FILE, DIR *, opendir, (const char *path), (path), EMFILE, NULL)
-WRAP(FAULT_FILE, DIR *, fdopendir, (int descriptor), (descriptor), ENOMEM, NULL)
-WRAP(FAULT_FILE, int, fstat, (int descriptor, struct stat *status), (descriptor, status), EIO, -1)
-WRAP(FAULT_FILE, int, fchmod, (int descriptor, mode_t mode), (descriptor, mode), EIO, -1)
-WRAP(FAULT_FILE, int, rename, (const char *from, const char *to), (from, to), EIO, -1)
-WRAP(FAULT_FILE, char *, realpath, (const char *path, char *resolved), (path, resolved), ENOMEM,
-     NULL)
-WRAP(FAULT_FILE, char *, mkdtemp, (char *path), (path), ENOSPC, NULL)
-
-WRAP(FAULT_FILE, int, socket, (int domain, int type, int protocol), (domain, type, protocol),
-     EMFILE, -1)
-WRAP(FAULT_FILE, int, bind, (int descriptor, const struct sockaddr *address, socklen_t size),
-     (descriptor, address, size), EACCES, -1)
-WRAP(FAULT_FILE, int, listen, (int descriptor, int backlog), (descriptor, backlog), EADDRINUSE, -1)
-WRAP(FAULT_FILE, int, flock, (int descriptor, int operation), (descriptor, operation), ENOLCK, -1)
-WRAP(FAULT_FILE, int, chmod, (const char *path, mode_t mode), (path, mode), EPERM, -1)
-WRAP(FAULT_FILE, int, memfd_create, (const char *name, unsigned flags), (name, flags), EMFILE, -1)
-
-WRAP(FAULT_PLUGIN, void *, dlopen, (const char *path, int flags), (path, flags), ENOMEM, NULL)
-WRAP(FAULT_PLUGIN, void *, mmap,
-     (void *at, size_t size, int protection, int flags, int descriptor, off_t offset),
-     (at, size, protection, flags, descriptor, offset), ENOMEM, MAP_FAILED)
-
-WRAP(FAULT_PROCESS, int, pipe2, (int *ends, int flags), (ends, flags), EMFILE, -1)
-WRAP(FAULT_PROCESS, int, posix_spawn,
-     (pid_t * process, const char *path, const posix_spawn_file_actions_t *actions,
-      const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),
-     (process, path, actions, attributes, arguments, environment), EAGAIN, EAGAIN)
-
-WRAP(FAULT_THREAD, int, pthread_create,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
-     (thread, attributes, start, argument), EAGAIN, EAGAIN)
 
 /* Their last parameter is there when O_CREAT says so. */
 int __real_open(const char *path, int flags, ...);
@@ -139,7 +87,7 @@ int __wrap_open(const char *path, int flags, ...)
     mode_t mode = 0;
     va_list arguments;
 
-    if (strikes(FAULT_FILE, "open")) {
+    if (strikes(FAULT_OPEN, "open")) {
         errno = EMFILE;
         return -1;
     }
@@ -157,7 +105,7 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
     mode_t mode = 0;
     va_list arguments;
 
-    if (strikes(FAULT_FILE, "openat")) {
+    if (strikes(FAULT_OPEN, "openat")) {
         errno = EMFILE;
         return -1;
     }

@@ -12,14 +12,7 @@
 
 #include <stdint.h>
 
-enum fault_kind {
-    FAULT_MEMORY,
-    FAULT_FILE,
-    FAULT_PLUGIN,
-    FAULT_PROCESS,
-    FAULT_THREAD,
-    FAULT_KINDS,
-};
+#include "unit/support/fault_calls.h"
 
 #define FAULT_ANY UINT32_MAX
 #define FAULT_ONLY(kind) (1u << (kind))

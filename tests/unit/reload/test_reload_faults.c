@@ -370,7 +370,7 @@ static void test_any_call_that_fails_leaves_the_host_as_it_was(void)
     sweep(&all);
     CU_ASSERT(all.refused > 100);
     CU_ASSERT(all.calls[FAULT_MEMORY] > 100);
-    CU_ASSERT(all.calls[FAULT_FILE] > 0);
+    CU_ASSERT(all.calls[FAULT_OPEN] > 0);
     CU_ASSERT(all.calls[FAULT_THREAD] > 0);
     tear_down(&fixture);
 }
@@ -401,7 +401,7 @@ static void test_any_call_of_probing_that_fails_leaves_the_host_as_it_was(void)
 
     set_up(&fixture, old_file, TEST_PROGRAM);
     sweep(&others);
-    CU_ASSERT(others.calls[FAULT_FILE] > 4);
+    CU_ASSERT(others.calls[FAULT_OPEN] > 4);
     CU_ASSERT(others.calls[FAULT_PROCESS] > 2);
     CU_ASSERT(others.calls[FAULT_PLUGIN] > 0);
     CU_ASSERT(others.refused >= others.calls[FAULT_PROCESS] + others.calls[FAULT_PLUGIN]);
