@@ -284,6 +284,20 @@ static int reopen(struct weir_self *self, struct session *session)
     return link_reopen(link);
 }
 
+/* Once for each change: messages wait meanwhile, and nobody else says why. */
+static void note_blocked(struct weir_self *self, struct session *session)
+{
+    if (session->link.is_blocked == session->was_blocked)
+        return;
+    session->was_blocked = session->link.is_blocked;
+    if (session->was_blocked)
+        weir_log(self, WEIR_LOG_WARNING, "the server takes no messages",
+                 weir_str("reason", "it lacks memory or disk"),
+                 weir_str("effect", "messages wait until it takes them again"));
+    else
+        weir_log(self, WEIR_LOG_INFO, "the server takes messages again");
+}
+
 static void pump(struct weir_self *self, struct session *session)
 {
     amqp_frame_t frame;
@@ -303,6 +317,7 @@ static void pump(struct weir_self *self, struct session *session)
     }
     if (count > 0)
         session->heard_at = weir_now_ms(self);
+    note_blocked(self, session);
     if (session_is_up(session) && (status < 0 || !is_good))
         session_lose(self, session);
     if (session_is_up(session))

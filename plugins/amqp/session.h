@@ -41,6 +41,7 @@ struct session {
     bool reconnects;              /* a timer runs until the next try to connect */
     uint64_t heard_at; /* when the server was heard last, or asked to end; milliseconds */
     bool is_leaving;   /* connects no more */
+    bool was_blocked;  /* the log says that the server takes no messages */
 };
 
 /* Borrows the settings and the user until session_finish. */

@@ -484,10 +484,16 @@ pools: {{far: {{size: 1, {suite.engine.publish(suite.queue)}}}}}
     suite.engine.server.control("set_vm_memory_high_watermark", "absolute", "1")
     until(lambda: producer.items("far#0")["connection"] == "blocked", "it is told", producer)
     check(producer.number("numbers", "next") < 1500, "the source went on")
+    blocked = 'event="the server takes no messages"'
+    again = 'event="the server takes messages again"'
+    check(producer.read_log().count(blocked) == 1, producer.end_of_log())
+    check(again not in producer.read_log(), producer.end_of_log())
     suite.engine.server.control("set_vm_memory_high_watermark", "0.4")
     worker = suite.consumer("worker").start()
     suite.until_all(1500, worker)
     check(producer.wait() == 0, "the producer ends")
+    check(producer.read_log().count(blocked) == producer.read_log().count(again) == 1,
+          producer.end_of_log())
 
 
 TESTS = [
