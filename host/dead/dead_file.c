@@ -190,7 +190,7 @@ static void reopen_locked(struct dead_file *file)
     error = dead_output_open(file->output->path, &output);
     if (error == 0)
         log_opened(file, output);
-    else
+    else if (file->error != ESTALE) /* which the log has */
         log_event(
             file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
             weir_str("path", file->output->path),
@@ -379,6 +379,7 @@ static void *run(void *argument)
 
     lock_acquire(&file->lock);
     for (;;) {
+        file->reopens |= file->error == ESTALE;
         change_locked(file);
         gather_locked(file);
         if (file->waiting.writing_count > 0)

@@ -100,10 +100,27 @@ static int make_ready(struct dead_output *output)
     return output->size == 0 ? begin(output) : 0;
 }
 
+/* 0 or an errno. */
+static int find_device(const char *path, uint64_t *out_device)
+{
+    char *copy = strdup(path);
+    struct stat about;
+    int error = copy ? 0 : ENOMEM;
+
+    if (error == 0 && stat(dirname(copy), &about) < 0)
+        error = errno;
+    free(copy);
+    if (error == 0)
+        *out_device = about.st_dev;
+    return error;
+}
+
 static int open_path(struct dead_output *output)
 {
     int error = weir_settling_check(output->path);
 
+    if (error == 0)
+        error = find_device(output->path, &output->device);
     if (error != 0)
         return error;
     output->descriptor = open(output->path,
@@ -168,10 +185,28 @@ void dead_output_close(struct dead_output *output)
     free(output);
 }
 
+/* 0, ESTALE, or another errno: it cannot be known now. */
+static int look_for_file(const struct dead_output *output)
+{
+    uint64_t device;
+    struct stat about;
+    int error;
+
+    if (fstat(output->descriptor, &about) < 0)
+        return errno;
+    error = about.st_nlink > 0 ? find_device(output->path, &device) : ESTALE;
+    if (error == ENOENT || (error == 0 && device != output->device))
+        error = ESTALE;
+    return error;
+}
+
 int dead_output_append(struct dead_output *output, const char *bytes, size_t size, uint64_t records)
 {
-    int error = write_at(output->descriptor, bytes, size, output->size);
+    int error = look_for_file(output);
 
+    if (error != 0)
+        return error;
+    error = write_at(output->descriptor, bytes, size, output->size);
     if (error == 0 && fdatasync(output->descriptor) < 0)
         error = errno;
     if (error != 0) /* after a failed sync the pages count as written: they are written again */
@@ -199,6 +234,8 @@ const char *dead_output_reason(const char *path, int error, char *text, size_t s
     case EEXIST:
         return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
                ", is taken: move both files";
+    case ESTALE:
+        return "it was deleted, or its file system is not mounted any more";
     case EFBIG:
         return "the share of a pool in its largest size, dead_letters.file_size, is used up";
     default:

@@ -20,6 +20,7 @@
 struct dead_output {
     char *path; /* owned */
     int descriptor;
+    uint64_t device;           /* of its folder, when it was opened */
     uint64_t size;             /* up to which the file is whole, and on the disk */
     uint64_t records;          /* in it */
     uint64_t cut;              /* bytes that were cut off when it was opened */
@@ -34,7 +35,9 @@ int dead_output_open(const char *path, struct dead_output **out);
 /* NULL is allowed. */
 void dead_output_close(struct dead_output *output);
 
-/* Appends `records` records and syncs. Returns 0 or an errno: then the file is as before. */
+/* Appends `records` records and syncs. Returns 0 or an errno: then the file is as before. ESTALE:
+ * it was deleted, or its file system is not mounted there any more, so that nobody would find what
+ * is appended. A file that was renamed is written on. */
 int dead_output_append(struct dead_output *output, const char *bytes, size_t size,
                        uint64_t records);
 

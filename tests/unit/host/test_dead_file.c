@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: the origin of a dead message is notified of the stored dead letter also when the thread of
- * the file could not enter the runtime at first.
+ * the file could not enter the runtime at first, and when the file was deleted before.
  *
  * Method: a worker sends itself a message with an origin and rejects it, while the test has every
- * executor of outside threads. Shows promise L8.
+ * executor of outside threads, or deletes the file. Shows promise L8.
  */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "actor/runtime.h"
 #include "dispatch/reclaim.h"
 #include "host/dead/dead_file.h"
@@ -117,10 +120,46 @@ static void test_origin_is_notified_after_the_thread_could_not_enter(void)
     probe_destroy(probe);
 }
 
+/* promise L13 */
+static void test_deleted_file_is_made_again(void)
+{
+    const struct log_sink sink = { .write = drop_line };
+    struct probe *probe = probe_create();
+    struct workspace workspace;
+    struct dead_file *file;
+    struct stat about;
+    char path[256];
+    struct pool *pool;
+    struct rig rig;
+
+    workspace_init(&workspace);
+    probe->behaviour.settled = settled;
+    gate_open(&probe->gate);
+    rig_init(&rig, 1, 0);
+    file = make_file(&sink, workspace_path(&workspace, "dead", path));
+    rig.runtime->options.dead_store = dead_file_store(file);
+    dead_file_connect(file, rig.runtime);
+    pool = rig_workers(&rig, probe, "pool", 1, 8);
+    for (uint32_t i = 1; i <= 2; i++) {
+        CU_ASSERT_EQUAL(rig_send(&rig, pool->pid, (struct order){ .act = send_one_to_reject }), 0);
+        CU_ASSERT_TRUE(rig_noted(&rig, probe, TOLD + TOKEN, i));
+        CU_ASSERT_EQUAL(stat(path, &about), 0); /* it has the record by then */
+        CU_ASSERT_TRUE(about.st_size > (off_t)sizeof DEAD_FILE_FIRST_LINE);
+        CU_ASSERT_EQUAL(unlink(path), 0);
+    }
+    dead_file_end(file);
+    CU_ASSERT_TRUE(rig_end(&rig, pool, NULL));
+    rig_finish(&rig);
+    dead_file_destroy(file);
+    workspace_finish(&workspace);
+    probe_destroy(probe);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "no executor", test_origin_is_notified_after_the_thread_could_not_enter },
+        { "deleted", test_deleted_file_is_made_again },
         CU_TEST_INFO_NULL,
     };
 
