@@ -72,12 +72,19 @@ static bool is_ordered_to_leave(const struct actor *actor, uint64_t *out_due_ns,
                                            : otherwise;
 }
 
+/* A pause holds neither the source nor its children any more. */
+static void end_pause(struct actor *source)
+{
+    wiring_set_pause(source->place->wiring, WIRING_LEAVES, true);
+    children_look_again(source->place, source->executor);
+}
+
 void leave_begin(struct actor *actor, enum actor_leaving leaving, enum weir_end_reason reason)
 {
     if (!actor->leaving) {
         actor->end_reason = (uint8_t)reason;
         if (actor->kind == ACTOR_SOURCE)
-            output_finish(actor);
+            end_pause(actor);
     }
     if (leaving > actor->leaving)
         actor->leaving = (uint8_t)leaving;

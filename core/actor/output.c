@@ -2,7 +2,6 @@
 #include "actor/output.h"
 
 #include "actor/actor_ext.h"
-#include "actor/children.h"
 #include "actor/fan_out.h"
 #include "actor/find.h"
 #include "actor/misuse.h"
@@ -20,12 +19,6 @@
 bool output_is_paused_for(const struct actor *actor, weir_pid to)
 {
     return actor->place->wiring && output_is_paused(actor) && actor_find_router(actor->runtime, to);
-}
-
-void output_finish(struct actor *actor)
-{
-    wiring_set_pause(actor->place->wiring, WIRING_LEAVES, true);
-    children_look_again(actor->place, actor->executor);
 }
 
 static const struct wiring *wiring_of(const struct actor *actor)

@@ -46,9 +46,6 @@ static inline int output_send(struct actor *actor, weir_pid to, enum weir_lane l
                : send_message(actor->runtime, actor->executor, to, lane, message);
 }
 
-/* Called when a source begins to leave: a pause holds neither it nor its children any more. */
-void output_finish(struct actor *actor);
-
 /* As weir_emit. */
 int output_emit(struct actor *actor, uint32_t output, struct message *message);
 
