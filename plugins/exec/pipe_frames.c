@@ -8,6 +8,9 @@
 #define FRAMES_MAX 4096u
 /* While a child that rings has more than one message, its frames are read so often. */
 #define FRAMES_MS 1u
+/* A receiver that handles messages has room soon. Tries that fail come more seldom, up to
+ * PIPE_AGAIN_MS. */
+#define FIRST_AGAIN_MS 1u
 /* Bytes of a reason that are dropped at a time. */
 #define REST_SIZE 512u
 /* A message that waits holds back the position of its source. A child that counts wrongly, to -1
@@ -504,6 +507,13 @@ void pipe_go_on_later(struct weir_self *self, struct pipe *state, uint32_t after
         pipe_stop(self, state, "no memory for a timer");
 }
 
+static uint32_t next_try_ms(const struct pipe *state, bool fails_again)
+{
+    if (!fails_again)
+        return FIRST_AGAIN_MS;
+    return 2 * state->again_ms < PIPE_AGAIN_MS ? 2 * state->again_ms : PIPE_AGAIN_MS;
+}
+
 void pipe_pump(struct weir_self *self, struct pipe *state)
 {
     bool was_blocked = state->blocked, was_full = state->full;
@@ -520,6 +530,7 @@ void pipe_pump(struct weir_self *self, struct pipe *state)
         pipe_set_deadline(self, state,
                           state->phase == PIPE_BUSY ? state->settings->timeout
                                                     : state->settings->grace);
+    state->again_ms = next_try_ms(state, was_blocked && state->blocked && frames == 0);
     if (state->blocked || was_blocked)
         pipe_arm(self, state);
     if (state->blocked)

@@ -53,10 +53,9 @@ static void kill_child(struct pipe *state)
 static uint64_t time_to_look(const struct pipe *state, uint64_t now)
 {
     uint64_t left = state->deadline > now ? state->deadline - now : 1;
+    uint64_t most = state->blocked ? state->again_ms : LOOK_MS;
 
-    if (state->blocked)
-        return PIPE_AGAIN_MS;
-    return state->deadline && left < LOOK_MS ? left : LOOK_MS;
+    return state->deadline && !state->full && left < most ? left : most;
 }
 
 static bool is_at_rest(const struct pipe *state)

@@ -12,7 +12,7 @@
 #include "program.h"
 #include "window.h"
 
-/* Before another try to send an output, or to get memory for it. */
+/* Before another try to send an output, or to get memory for it: so long at most. */
 #define PIPE_AGAIN_MS 100u
 /* Bytes of a reason that are kept, with a NUL; the host shows 47 of them. */
 #define PIPE_TEXT_SIZE 4096u
@@ -115,6 +115,7 @@ struct pipe {
     size_t got;                  /* bytes of `frame` that are read */
     bool blocked;                /* the output has no room, or no memory */
     bool full;                   /* with `blocked`: no room; the time is not that of the child */
+    uint32_t again_ms;           /* with `blocked`: before the next try */
 
     uint64_t began;    /* with the message in hand: weir_now_ms */
     uint64_t deadline; /* of the phase; 0 = none */

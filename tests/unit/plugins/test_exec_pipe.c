@@ -209,6 +209,27 @@ static void test_output_without_room_holds_the_child_up(void)
     finish(kit);
 }
 
+/* A child that emits much for one message goes on as soon as the receiver does. */
+static void test_output_is_tried_again_soon_and_then_more_seldom(void)
+{
+    struct weir_kit *kit = worker(CHILD("say out a; say out b; say out c; say done"));
+
+    weir_kit_limit(kit, 1, WEIR_EFULL);
+    begin(kit, "x");
+    run_until(kit, a_timer_waits_for_room);
+    weir_kit_limit(kit, 2, WEIR_EFULL);
+    weir_kit_advance(kit, 1);
+    expect_output(kit, 1, "b");
+    weir_kit_advance(kit, 1 + 2); /* two tries in vain */
+    weir_kit_limit(kit, UINT32_MAX, 0);
+    weir_kit_advance(kit, 3);
+    CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 0, 2));
+    weir_kit_advance(kit, 1);
+    run_until(kit, nothing_is_kept);
+    expect_output(kit, 2, "c");
+    finish(kit);
+}
+
 /* The memory that an output needs may be more than the host ever has. */
 static void test_output_without_memory_counts_for_the_timeout(void)
 {
@@ -525,6 +546,7 @@ int main(void)
         { "line of a file", test_line_of_a_file_is_the_payload },
         { "large payload", test_large_payload_comes_back_whole },
         { "output without room", test_output_without_room_holds_the_child_up },
+        { "output again", test_output_is_tried_again_soon_and_then_more_seldom },
         { "output without memory", test_output_without_memory_counts_for_the_timeout },
         { "child that ends", test_child_that_ends_is_a_failure_with_its_message },
         { "payload in the log", test_payload_in_the_log_is_cut_and_printable },
