@@ -13,6 +13,7 @@
 
 #include "actor/external_await.h"
 #include "actor/external_request.h"
+#include "actor/inspection.h"
 #include "actor/standalone.h"
 #include "unit/host/suite.h"
 #include "unit/support/rig.h"
@@ -411,6 +412,23 @@ static void test_actor_is_notified_in_a_turn_of_its_own(void)
     finish(&f);
 }
 
+static void test_first_item_of_a_name_counts(void)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    static const char wanted[] = "a\0001\0b\0001\0c\0001\0d\0001";
+    struct inspection inspection;
+
+    inspection_init(&inspection, NULL, 0);
+    for (uint64_t round = 1; round <= 2; round++)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            inspection_number(&inspection, names[i], round);
+    inspection_text(&inspection, "1", "b"); /* what is a value elsewhere may be a name */
+    CU_ASSERT_EQUAL(inspection.size, sizeof wanted + 4);
+    CU_ASSERT(inspection.size >= sizeof wanted &&
+              memcmp(inspection.text, wanted, sizeof wanted) == 0);
+    inspection_finish(&inspection);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -422,6 +440,7 @@ int main(void)
         { "pool", test_pool_answers_for_itself_with_its_figures },
         { "ended", test_one_that_has_ended_is_reported_at_once },
         { "ends", test_one_that_ends_meanwhile_is_reported },
+        { "names", test_first_item_of_a_name_counts },
         { "inside", test_actor_is_notified_in_a_turn_of_its_own },
         CU_TEST_INFO_NULL,
     };

@@ -215,6 +215,20 @@ static void test_merge_counts_as_written_out(void)
                    "t.yaml:1:4: b: holds more than 20 values with aliases written out");
 }
 
+static void test_text_may_be_as_long_as_the_limit(void)
+{
+    struct config_limits limits = { .text = 4 };
+    struct config_tree *tree = NULL;
+    struct report report;
+
+    report_init(&report);
+    CU_ASSERT_EQUAL(read_text("a: 1234\n", 8, &limits, &report, &tree), WEIR_OK);
+    report_finish(&report);
+    config_tree_destroy(tree);
+    expect_refused("a: 12345\n", 9, &limits,
+                   "t.yaml:1:4: a text has at most 4, this one has 5 bytes");
+}
+
 static void test_alias_cannot_nest_deeper_than_what_is_written(void)
 {
     struct config_limits limits = { .depth = 4 };
@@ -388,6 +402,7 @@ int main(void)
         { "directives", test_many_directives_are_not_compared_with_each_other },
         { "alias bomb", test_alias_bomb_ends_at_the_limit },
         { "merge counts", test_merge_counts_as_written_out },
+        { "long text", test_text_may_be_as_long_as_the_limit },
         { "deep alias", test_alias_cannot_nest_deeper_than_what_is_written },
         { "many nodes", test_many_nodes_end_at_the_limit },
         { "many anchors", test_many_anchors_and_keys_are_found_at_once },

@@ -354,6 +354,21 @@ static void test_templates_are_filled(void)
     CU_ASSERT_FALSE(target_takes_payload("x{key}"));
 }
 
+/* What the payload says about the server is no business of the template. */
+static void test_template_may_begin_with_the_payload(void)
+{
+    const char *refusal;
+    char *url = target_create("{}/x?{key}", "http://a", 8, 7, &refusal);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(url);
+    CU_ASSERT_STRING_EQUAL(url, "http://a/x?7");
+    free(url);
+    CU_ASSERT_PTR_NULL(target_check("{}"));
+    CU_ASSERT_PTR_NULL(target_check("{}/x"));
+    CU_ASSERT_PTR_NOT_NULL(target_check("{payload}/x"));
+    CU_ASSERT_PTR_NOT_NULL(target_check("http://{}/x"));
+}
+
 static void test_words_are_sets_of_statuses(void)
 {
     static const char *const good[] = { "204", "4xx", "error", "timeout" };
@@ -402,6 +417,7 @@ int main(void)
         { "closed", test_worker_may_be_closed_in_the_middle },
         { "memory", test_memory_may_be_out },
         { "templates", test_templates_are_filled },
+        { "templates that begin with the payload", test_template_may_begin_with_the_payload },
         { "statuses", test_words_are_sets_of_statuses },
         { "no URL", test_url_that_is_none_is_rejected },
         CU_TEST_INFO_NULL,
