@@ -24,9 +24,11 @@ struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *b
     struct weir_kit *kit = kit_take(sizeof *kit);
 
     if (!kit_behaviour_copy(plugin, behaviour, &kit->behaviour)) {
+        kit_behaviour_print_names(plugin, behaviour, stderr);
         free(kit);
         return NULL;
     }
+    kit->seek = kit_take(sizeof *kit->seek);
     kit->self.host = kit_host_table();
     kit->room = kit->descriptors_limit = UINT32_MAX;
     kit->time_left_ms = UINT64_MAX;
@@ -105,6 +107,8 @@ int weir_kit_open(struct weir_kit *kit, const void *settings)
 {
     int status = 0;
 
+    if (!kit)
+        return WEIR_EINVALID;
     if (kit->is_open)
         return WEIR_ENOTALLOWED;
     kit_state_make(kit);

@@ -74,12 +74,28 @@ const struct weir_kit_sent *weir_kit_sent(const struct weir_kit *kit, size_t ind
     return sent ? &sent->sent : NULL;
 }
 
+static bool is_next(const struct kit_seek *seek, enum weir_kit_way way, uint32_t output,
+                    size_t index)
+{
+    return seek->at && seek->way == way && seek->output == output && seek->index <= index;
+}
+
+/* Goes on from the last place, so that a test may look at all of them one after the other. */
 static const struct weir_message *find_sent(const struct weir_kit *kit, enum weir_kit_way way,
                                             uint32_t output, size_t index)
 {
-    for (const struct kit_sent *sent = kit->sent; sent; sent = sent->next) {
-        if (sent->sent.way == way && sent->sent.output == output && index-- == 0)
+    const bool goes_on = is_next(kit->seek, way, output, index);
+    const struct kit_sent *sent = goes_on ? kit->seek->at : kit->sent;
+    size_t at = goes_on ? kit->seek->index : 0;
+
+    for (; sent; sent = sent->next) {
+        if (sent->sent.way != way || sent->sent.output != output)
+            continue;
+        if (at == index) {
+            *kit->seek = (struct kit_seek){ way, output, index, sent };
             return sent->sent.message;
+        }
+        at++;
     }
     return NULL;
 }

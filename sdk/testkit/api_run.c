@@ -16,7 +16,7 @@ const struct weir_tag *weir_kit_tag(struct weir_kit *kit, const char *name)
 
 int weir_kit_deliver(struct weir_kit *kit, const struct weir_message *like)
 {
-    if (!kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
+    if (!kit || !kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
         return WEIR_FAIL;
     return kit_turn_handle(kit, kit_message_copy(kit, KIT_IN_HAND, like));
 }

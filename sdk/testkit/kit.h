@@ -74,6 +74,14 @@ struct kit_sent {
     struct kit_sent *next;
 };
 
+/* A place in the list: of those of a way and an output number `index` is `at`. */
+struct kit_seek {
+    enum weir_kit_way way;
+    uint32_t output;
+    size_t index;
+    const struct kit_sent *at; /* NULL: no place */
+};
+
 /* A name that weir_lookup finds: from the test, or taken by the worker. */
 struct kit_name {
     weir_pid pid;
@@ -131,13 +139,15 @@ struct weir_kit {
     uint64_t now_ms;
     uint64_t last_number; /* of timers, requests, events and watches */
 
-    struct kit_message *messages;
-    struct kit_message *front; /* KIT_READY: see kit_front.h */
+    struct kit_message *messages; /* newest first */
+    struct kit_message *in_hand;  /* what the last `handle` got; see its owner */
+    struct kit_message *front;    /* KIT_READY: see kit_front.h */
     struct kit_message *row;
     size_t put_back_count;
     struct kit_due *dues;
     struct kit_sent *sent; /* oldest first */
     struct kit_sent **sent_end;
+    struct kit_seek *seek; /* owned; the last one that the test has looked for */
     size_t sent_count;
     size_t emit_count; /* emits among them */
     struct kit_name *names;

@@ -51,19 +51,35 @@ static bool has_list(const struct weir_plugin *plugin)
     return plugin->size >= sizeof *plugin && plugin->behaviour_list;
 }
 
-/* The row of a behaviour, in the plugin's table or its list; NULL: there is none of that name. */
-static const void *find_row(const struct weir_plugin *plugin, const char *name)
+/* The row of a behaviour, in the plugin's table or its list; NULL: behind the last one. */
+static const void *behaviour_at(const struct weir_plugin *plugin, size_t index)
 {
     const struct rows rows = { plugin->behaviours, plugin->behaviour_size };
+    const void *row = has_list(plugin) ? plugin->behaviour_list[index] : row_at(rows, index);
 
-    for (size_t i = 0;; i++) {
-        const void *row = has_list(plugin) ? plugin->behaviour_list[i] : row_at(rows, i);
+    return row && name_at((struct rows){ row, 0 }, 0) ? row : NULL;
+}
 
-        if (!row || !name_at((struct rows){ row, 0 }, 0))
-            return NULL;
+/* NULL: there is none of that name. */
+static const void *find_row(const struct weir_plugin *plugin, const char *name)
+{
+    const void *row;
+
+    for (size_t i = 0; (row = behaviour_at(plugin, i)); i++)
         if (strcmp(name_at((struct rows){ row, 0 }, 0), name) == 0)
             return row;
-    }
+    return NULL;
+}
+
+void kit_behaviour_print_names(const struct weir_plugin *plugin, const char *name, FILE *to)
+{
+    const void *row;
+
+    (void)fprintf(to, "weir_kit_create: the plugin %s has no behaviour \"%s\"; it has",
+                  plugin->name, name);
+    for (size_t i = 0; (row = behaviour_at(plugin, i)); i++)
+        (void)fprintf(to, "%s %s", i ? "," : "", name_at((struct rows){ row, 0 }, 0));
+    (void)fputc('\n', to);
 }
 
 bool kit_behaviour_copy(const struct weir_plugin *plugin, const char *name,

@@ -8,6 +8,8 @@
 #ifndef SDK_TESTKIT_KIT_BEHAVIOUR_H
 #define SDK_TESTKIT_KIT_BEHAVIOUR_H
 
+#include <stdio.h>
+
 #include <weir/plugin.h>
 
 /*
@@ -16,6 +18,8 @@
  */
 bool kit_behaviour_copy(const struct weir_plugin *plugin, const char *name,
                         struct weir_behaviour *out);
+/* Prints that the plugin has no behaviour of that name, and which ones it has. */
+void kit_behaviour_print_names(const struct weir_plugin *plugin, const char *name, FILE *to);
 /* Frees the tables. */
 void kit_behaviour_finish(struct weir_behaviour *behaviour);
 

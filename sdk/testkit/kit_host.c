@@ -347,6 +347,7 @@ void kit_host_finish(struct weir_kit *kit)
     kit_child_finish(kit);
     kit_event_finish(kit);
     kit_blob_finish(kit);
+    free(kit->seek);
     for (struct kit_sent *sent = kit->sent, *next; sent; sent = next) {
         next = sent->next;
         free(sent);

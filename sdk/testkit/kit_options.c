@@ -107,7 +107,7 @@ static struct kit_options *make(struct weir_kit *kit, const char *text)
 
 const void *weir_kit_settings(struct weir_kit *kit, const char *args)
 {
-    const struct kit_options *made = make(kit, args);
+    const struct kit_options *made = kit ? make(kit, args) : NULL;
 
     return made ? options_settings(made->options) : NULL;
 }

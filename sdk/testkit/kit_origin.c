@@ -54,13 +54,13 @@ const struct weir_message *kit_origin_joined(struct weir_kit *kit, const struct 
                                              bool is_emitted)
 {
     const struct kit_message *message = (const struct kit_message *)(const void *)made;
-    const struct kit_message *found = kit->messages;
+    const struct kit_message *in_hand = kit->in_hand;
 
     if (message->joins || !is_emitted || message->detached || message->has_origin)
         return message->joins;
-    while (found && (found->owner != KIT_IN_HAND || found->forwarded || found->stashed))
-        found = found->next;
-    return found ? &found->message : NULL;
+    if (!in_hand || in_hand->owner != KIT_IN_HAND || in_hand->forwarded || in_hand->stashed)
+        return NULL;
+    return &in_hand->message;
 }
 
 static struct kit_message *find_open(struct weir_kit *kit, uint64_t token)

@@ -50,6 +50,7 @@ int kit_turn_handle(struct weir_kit *kit, struct kit_message *message)
     int verdict;
 
     kit_turn_begin(kit);
+    kit->in_hand = message;
     verdict = kit->behaviour.handle(&kit->self, kit->state, &message->message);
     kit_message_settle(kit, message, verdict);
     kit_turn_end(kit);

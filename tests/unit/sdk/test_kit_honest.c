@@ -73,10 +73,35 @@ static int open_units(struct weir_self *self, const void *settings, void *memory
     return 0;
 }
 
+#define MANY ((size_t)100000)
+#define EACH_TIME 250u /* fewer than an outbox takes */
+
+static void emit_many(struct weir_self *self, void *memory, void *context)
+{
+    (void)memory;
+    (void)context;
+    for (uint32_t i = 0; i < EACH_TIME; i++)
+        CU_ASSERT_EQUAL(weir_emit(self, 0, weir_message_new(self, NULL, 0)), 0);
+    CU_ASSERT_EQUAL(weir_after(self, 1, emit_many, NULL, NULL), 0);
+}
+
+static int open_many(struct weir_self *self, const void *settings, void *memory)
+{
+    (void)settings;
+    (void)memory;
+    return weir_after(self, 1, emit_many, NULL, NULL);
+}
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "all" },
+    { 0 },
+};
+
 static const struct weir_behaviour behaviours[] = {
     { .name = "forgot", .handle = handle },
     { .name = "keeps", .state_size = sizeof(struct state), .open = open_kept, .handle = handle },
     { .name = "reports", .open = open_units, .handle = handle },
+    { .name = "many", .outputs = outputs, .open = open_many, .handle = handle },
     { 0 },
 };
 
@@ -188,12 +213,56 @@ static void test_figures_have_the_bounds_of_the_host(void)
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 1);
 }
 
+/* With a search for each of them this takes minutes. */
+static void test_many_messages_take_no_search_each(void)
+{
+    struct weir_kit *kit = open_kit("many");
+    size_t found = 0;
+
+    while (weir_kit_sent_count(kit) < MANY)
+        weir_kit_advance(kit, 1);
+    while (weir_kit_emitted(kit, 0, found))
+        found++;
+    CU_ASSERT_EQUAL(found, MANY);
+    CU_ASSERT_PTR_EQUAL(weir_kit_emitted(kit, 0, 3), weir_kit_sent(kit, 3)->message);
+    CU_ASSERT_PTR_EQUAL(weir_kit_emitted(kit, 0, 3), weir_kit_sent(kit, 3)->message);
+    CU_ASSERT_PTR_NULL(weir_kit_emitted(kit, 1, 0));
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+}
+
+static void test_wrong_name_is_answered_with_those_there_are(void)
+{
+    char said[256] = "";
+    int before = dup(STDERR_FILENO), ends[2];
+    struct weir_kit *kit;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    CU_ASSERT_FATAL(before >= 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    kit = weir_kit_create(&weir_plugin_v1, "forgets");
+    (void)fflush(stderr);
+    CU_ASSERT_EQUAL(dup2(before, STDERR_FILENO), STDERR_FILENO);
+    CU_ASSERT_TRUE(read(ends[0], said, sizeof said - 1) > 0);
+    CU_ASSERT_STRING_EQUAL(said,
+                           "weir_kit_create: the plugin honest has no behaviour \"forgets\"; it "
+                           "has forgot, keeps, reports, many\n");
+    CU_ASSERT_PTR_NULL(kit);
+    CU_ASSERT_EQUAL(weir_kit_open_args(kit, ""), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_open(kit, NULL), WEIR_EINVALID);
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "do/1", "leak", 5), WEIR_FAIL);
+    CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    close(before);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "a state without size", test_state_without_size_is_reported },
         { "leaked messages", test_leaked_messages_are_counted_with_their_lines },
         { "tags of two kits", test_kits_have_one_tag_for_one_name },
+        { "many messages", test_many_messages_take_no_search_each },
+        { "a wrong name", test_wrong_name_is_answered_with_those_there_are },
         { "figures", test_figures_have_the_bounds_of_the_host },
         CU_TEST_INFO_NULL,
     };

@@ -56,8 +56,9 @@ void weir_kit_line(const char *file, int line);
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Makes a kit for one behaviour. Returns owned; NULL: the plugin has no such behaviour. Borrows the
- * plugin until weir_kit_destroy. */
+/* Makes a kit for one behaviour. Returns owned; NULL: the plugin has no such behaviour, and the
+ * names of those that it has are on standard error. Calls that open a worker or give it a message
+ * refuse NULL. Borrows the plugin until weir_kit_destroy. */
 struct weir_kit *weir_kit_create(const struct weir_plugin *plugin, const char *behaviour);
 /* Closes the worker, prints all problems to standard error and frees the kit. Takes the kit.
  * Returns the number of problems; 0 for NULL. */
