@@ -48,11 +48,15 @@ static bool can_be_sent(struct runtime *runtime, const struct dead_letter *lette
 static struct message *revive(const struct replaying *replaying, const struct dead_message *dead)
 {
     const struct dead_letter *letter = &dead->letter;
+    const char *label = letter->detail + strlen(letter->detail) - letter->label_size;
+    size_t room = label[0] ? message_label_room(label) : 0;
     struct message *message = message_create_counted(&replaying->executor->cache, letter->tag,
-                                                     letter->size);
+                                                     letter->size + room);
 
     if (!message)
         return NULL;
+    if (room > 0)
+        message_set_label(message, letter->size, label, room);
     if (letter->size)
         memcpy(message->public.data, dead->payload, letter->size);
     message->public.from = letter->from;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/restart.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "actor/actor_ext.h"
 #include "actor/backlog.h"
 #include "actor/end.h"
@@ -13,6 +16,7 @@
 #include "actor/runtime.h"
 
 #define NS_PER_MS 1000000u
+#define EFFECT_SIZE 48 /* `opens again in 3.2s`, of any 64 bits */
 
 static void keep_out(struct actor *actor)
 {
@@ -138,6 +142,23 @@ void restart_carry_out(struct actor *actor, struct backoff_decision decision)
 
 /* --- another incarnation ------------------------------------------------------------------- */
 
+/* How the log says it, such as `opens again in 3.2s`. Writes to `text`, or returns another one. */
+static const char *effect_of(struct backoff_decision decision, char text[EFFECT_SIZE])
+{
+    const uint64_t tenths = decision.pause_ms / 100;
+
+    if (decision.answer == BACKOFF_AT_ONCE)
+        return "replaced";
+    if (decision.answer != BACKOFF_PAUSE)
+        return "stopped, its mailbox is handed on or dead";
+    if (decision.pause_ms < 1000)
+        (void)snprintf(text, EFFECT_SIZE, "opens again in %" PRIu64 "ms", decision.pause_ms);
+    else
+        (void)snprintf(text, EFFECT_SIZE, "opens again in %" PRIu64 ".%" PRIu64 "s", tenths / 10,
+                       tenths % 10);
+    return text;
+}
+
 static void log_failure(const struct actor *actor, const char *effect)
 {
     log_event(&actor->runtime->options.log, WEIR_LOG_WARNING, place_path(actor), "worker failed",
@@ -148,6 +169,7 @@ static void log_failure(const struct actor *actor, const char *effect)
 void restart_after_failure(struct actor *actor, enum weir_end_reason reason)
 {
     struct backoff_decision decision;
+    char effect[EFFECT_SIZE];
 
     if (!place_is_renewed(actor)) {
         log_failure(actor, "ended");
@@ -155,9 +177,7 @@ void restart_after_failure(struct actor *actor, enum weir_end_reason reason)
         return;
     }
     decision = restart_decide(actor, true);
-    log_failure(actor, decision.answer == BACKOFF_AT_ONCE || decision.answer == BACKOFF_PAUSE
-                           ? "replaced"
-                           : "stopped, its mailbox is handed on or dead");
+    log_failure(actor, effect_of(decision, effect));
     incarnation_close(actor, reason);
     actor_ext_clear_detail(actor);
     if (actor->leaving && leave_after_failure(actor, reason))

@@ -48,6 +48,7 @@ struct dead_letter {
     uint16_t attempt;
     uint8_t kind; /* enum weir_kind */
     uint8_t lane;
+    uint8_t label_size; /* bytes of the message's label, the end of `detail`; 0: none is known */
     char detail[DEAD_LETTER_DETAIL];
     unsigned char head[DEAD_LETTER_HEAD]; /* the first bytes of a payload that was kept */
 };

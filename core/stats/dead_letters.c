@@ -134,6 +134,15 @@ const char *dead_letters_detail(const struct message *message, const char *detai
     return out;
 }
 
+/* 0: the detail does not end with the label, such as one in which something is hidden. */
+static uint8_t label_size(const struct message *message, const char *detail)
+{
+    const char *label = message_label(message);
+    size_t size = strlen(label), whole = strlen(detail);
+
+    return size <= whole && strcmp(detail + whole - size, label) == 0 ? (uint8_t)size : 0;
+}
+
 void dead_letters_add(struct dead_letters *letters, const struct message *message,
                       const struct dead_letter_way *way, enum dead_reason reason,
                       const char *detail, uint64_t record, uint64_t now_ns)
@@ -152,6 +161,7 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
         dead->letter.record = record;
         dead->letter.when_ns = now_ns;
         (void)snprintf(dead->letter.detail, sizeof dead->letter.detail, "%s", detail ? detail : "");
+        dead->letter.label_size = label_size(message, dead->letter.detail);
         keep_locked(letters, dead);
     }
     lock_release(&letters->lock);

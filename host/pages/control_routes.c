@@ -130,8 +130,7 @@ static unsigned get_inspect(struct inquiry *inquiry)
     int status = inspections_ask(&inquiry->routes->pending, &question);
 
     if (status == WEIR_EUNKNOWN || status == WEIR_ETERMINATED)
-        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND,
-                              "there is no pool, source, worker or actor \"%s\"", inquiry->rest);
+        return inquiry_no_such_actor(inquiry);
     if (status == WEIR_EINVALID)
         return inquiry_refuse(inquiry, HTTP_STATUS_BAD_REQUEST, "at most %d items",
                               WEIR_INSPECT_ITEMS_MAX);

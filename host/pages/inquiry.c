@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/pages/inquiry.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "config/json.h"
+#include "host/reload/pool_restart.h"
 
 unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *format, ...)
 {
@@ -27,11 +31,22 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
 
 /* The path of the pool, or the name of the source, that is nearest to `path`; NULL: none is near
  * enough. */
+/* The path without the pools around it. */
+static bool is_end_of(const char *given, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && strcmp(slash + 1, given) == 0;
+}
+
 static const char *nearest_part(const struct settings *settings, const char *path,
                                 bool with_sources)
 {
     struct text_guess guess;
 
+    for (uint32_t i = 0; i < settings->pool_count; i++)
+        if (is_end_of(path, settings->pools[i].path))
+            return settings->pools[i].path;
     text_guess_init(&guess, path);
     for (uint32_t i = 0; i < settings->pool_count; i++)
         text_guess_offer(&guess, settings->pools[i].path);
@@ -67,4 +82,37 @@ unsigned inquiry_no_such_pool(struct inquiry *inquiry)
 unsigned inquiry_no_such_part(struct inquiry *inquiry)
 {
     return refuse_unknown(inquiry, "pool or source", true);
+}
+
+/* Writes what workers the pool of `pool#3` has. False: `rest` is no such path. */
+static bool describe_workers(const struct inquiry *inquiry, char *out, size_t size)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    const char *mark = strrchr(inquiry->rest, '#');
+    struct renewal_worker worker;
+    char path[SETTINGS_PATH_MAX + 1];
+    uint32_t found;
+    uint64_t number;
+
+    if (!mark || (size_t)(mark - inquiry->rest) >= sizeof path ||
+        text_parse_u64(mark + 1, &number) != TEXT_OK || number >= RENEWAL_ALL)
+        return false;
+    (void)snprintf(path, sizeof path, "%.*s", (int)(mark - inquiry->rest), inquiry->rest);
+    lock_acquire(&assembly->lock); /* the pool stays until the unlock */
+    found = settings_find_pool(assembly->shared->settings, path);
+    if (found != SETTINGS_NONE)
+        renewal_look(assembly->pools[found], (uint32_t)number, &worker);
+    lock_release(&assembly->lock);
+    if (found != SETTINGS_NONE)
+        pool_restart_describe_none(path, (uint32_t)number, &worker, out, size);
+    return found != SETTINGS_NONE;
+}
+
+unsigned inquiry_no_such_actor(struct inquiry *inquiry)
+{
+    char why[HTTP_TARGET_MAX];
+
+    if (describe_workers(inquiry, why, sizeof why))
+        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s", why);
+    return refuse_unknown(inquiry, "pool, source, worker or actor", true);
 }

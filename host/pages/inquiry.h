@@ -41,5 +41,7 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
 unsigned inquiry_no_such_pool(struct inquiry *inquiry);
 /* As inquiry_no_such_pool, where the name of a source is right, too. */
 unsigned inquiry_no_such_part(struct inquiry *inquiry);
+/* As inquiry_no_such_part, where a worker, `pool#3`, or the name of an actor is right, too. */
+unsigned inquiry_no_such_actor(struct inquiry *inquiry);
 
 #endif

@@ -10,6 +10,7 @@
 #include "config/json.h"
 #include "host/pages/dead_letters.h"
 
+#define DETAIL_SIZE (SETTINGS_PATH_MAX + 64u)
 #define TAG_SIZE 129 /* the longest name, and its NUL */
 
 /* The messages that a request asks for. */
@@ -126,12 +127,16 @@ static bool admits_nothing(const struct inquiry *inquiry)
     return nothing;
 }
 
-/* What a person should know beside the text of the status. Static. */
-static const char *detail_of(const struct inquiry *inquiry, int status)
+/* What a person should know beside the text of the status; "" = nothing. */
+static void describe_why(const struct inquiry *inquiry, const struct outgoing *outgoing, int status,
+                         char out[DETAIL_SIZE])
 {
-    return status == WEIR_EFULL && admits_nothing(inquiry)
-               ? "the pool is paused, or none of its workers is open"
-               : "";
+    out[0] = '\0';
+    if (status == WEIR_EINVALID && outgoing->key == 0)
+        (void)snprintf(out, DETAIL_SIZE, "%.*s routes by hash: give a key, --key TEXT",
+                       SETTINGS_PATH_MAX, inquiry->rest);
+    else if (status == WEIR_EFULL && admits_nothing(inquiry))
+        (void)snprintf(out, DETAIL_SIZE, "the pool is paused, or none of its workers is open");
 }
 
 /* --- sending -------------------------------------------------------------------------------- */
@@ -167,12 +172,13 @@ static int send_lines(const struct outgoing *outgoing, const char *bytes, size_t
     return status;
 }
 
-static void answer_sent(const struct inquiry *inquiry, int status, uint64_t accepted)
+static void answer_sent(const struct inquiry *inquiry, const struct outgoing *outgoing, int status,
+                        uint64_t accepted)
 {
-    const char *detail = detail_of(inquiry, status);
+    char detail[DETAIL_SIZE], error[DETAIL_SIZE + 128];
     struct json json;
-    char error[128];
 
+    describe_why(inquiry, outgoing, status, detail);
     (void)snprintf(error, sizeof error, "%s%s%s", weir_status_text(status), detail[0] ? ": " : "",
                    detail);
     if (inquiry->request->wants_text) {
@@ -223,7 +229,7 @@ unsigned message_routes_send(struct inquiry *inquiry)
     }
     if (status == 0)
         drop_dead_letter(inquiry);
-    answer_sent(inquiry, status, accepted);
+    answer_sent(inquiry, &outgoing, status, accepted);
     return http_status_of(status);
 }
 
@@ -233,7 +239,7 @@ static void write_refusal(const struct pending_question *question, int status, c
                           FILE *stream)
 {
     struct json json;
-    char text[256];
+    char text[DETAIL_SIZE + 128];
 
     if (encoding_problem(detail, strlen(detail)))
         detail = "?";
@@ -302,6 +308,7 @@ unsigned message_routes_request(struct inquiry *inquiry)
     struct outgoing outgoing;
     struct weir_message *message;
     struct pending_answer *answer;
+    char detail[DETAIL_SIZE];
     unsigned refused;
     int status;
 
@@ -320,6 +327,7 @@ unsigned message_routes_request(struct inquiry *inquiry)
     }
     runtime_message_free(outgoing.runtime, message);
     free(answer);
-    write_refusal(&question, status, detail_of(inquiry, status), inquiry->stream);
+    describe_why(inquiry, &outgoing, status, detail);
+    write_refusal(&question, status, detail, inquiry->stream);
     return http_status_of(status);
 }

@@ -80,23 +80,20 @@ static bool find_pool(struct restarting *restarting)
 
 /* --- one worker ------------------------------------------------------------------------------- */
 
-static int refuse_number(const struct restarting *restarting, const struct renewal_worker *worker,
-                         struct pool_restart_result *out)
+void pool_restart_describe_none(const char *path, uint32_t index,
+                                const struct renewal_worker *worker, char *out, size_t size)
 {
-    if (worker->is_leaving) {
-        (void)snprintf(out->why, sizeof out->why,
-                       "%s#%" PRIu32 " is leaving: it ends when its messages are settled",
-                       restarting->path, restarting->index);
-        return WEIR_ENOTALLOWED;
-    }
-    if (worker->count == 0)
-        (void)snprintf(out->why, sizeof out->why, "%s has no workers", restarting->path);
+    if (worker->is_leaving)
+        (void)snprintf(out, size,
+                       "%s#%" PRIu32 " is leaving: it ends when its messages are settled", path,
+                       index);
+    else if (worker->count == 0)
+        (void)snprintf(out, size, "%s has no workers", path);
     else
-        (void)snprintf(out->why, sizeof out->why,
+        (void)snprintf(out, size,
                        "%s has %" PRIu32 " %s, #%" PRIu32 " to #%" PRIu32 ", and no #%" PRIu32,
-                       restarting->path, worker->count, plural(worker->count, "worker", "workers"),
-                       worker->lowest, worker->highest, restarting->index);
-    return WEIR_EUNKNOWN;
+                       path, worker->count, plural(worker->count, "worker", "workers"),
+                       worker->lowest, worker->highest, index);
 }
 
 static int find_worker(const struct restarting *restarting, struct pool_restart_result *out)
@@ -110,7 +107,11 @@ static int find_worker(const struct restarting *restarting, struct pool_restart_
         return WEIR_ENOTALLOWED;
     }
     renewal_look(restarting->pool, restarting->index, &worker);
-    return worker.is_member ? 0 : refuse_number(restarting, &worker, out);
+    if (worker.is_member)
+        return 0;
+    pool_restart_describe_none(restarting->path, restarting->index, &worker, out->why,
+                               sizeof out->why);
+    return worker.is_leaving ? WEIR_ENOTALLOWED : WEIR_EUNKNOWN;
 }
 
 static void say_is_not_stuck(const struct restarting *restarting, struct pool_restart_result *out)

@@ -35,4 +35,8 @@ struct pool_restart_result {
 int pool_restart(struct assembly *assembly, struct turn_watch *watch, const char *path, bool now,
                  struct pool_restart_result *out);
 
+/* Says why worker number `index` of the pool `path` is none: what renewal_look has found. */
+void pool_restart_describe_none(const char *path, uint32_t index,
+                                const struct renewal_worker *worker, char *out, size_t size);
+
 #endif

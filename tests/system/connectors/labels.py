@@ -102,6 +102,20 @@ def test_standard_input():
         os.close(reader)
 
 
+def test_replayed_message_keeps_its_label():
+    with rejecting("stdin.lines", "line_max: 100", "pass") as host:
+        reader, writer = os.pipe()
+        host.start(reader)
+        os.write(writer, b"one\ntwo\n")
+        host.are(["stdin:1", "stdin:2"], "before the replay")
+        check(host.run("dead", "end", "--replay").returncode == 0, "the replay")
+        until(lambda: host.json("status", "end")["dead"] == 4, "they are dead again")
+        labels = [letter["detail"].split("; ")[-1] for letter in host.json("dead", "end")]
+        check(labels == ["stdin:1", "stdin:2"], f"after the replay: {labels}")
+        os.close(writer)
+        os.close(reader)
+
+
 def test_crash():
     for to, faults in (("end", "crashes_at: 2"), ("pass", "crashes_at: 4")):
         with tempfile.TemporaryDirectory() as folder:

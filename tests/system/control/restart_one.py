@@ -93,6 +93,26 @@ def test_each_row(host):
           "no message was lost")
 
 
+NOBODY = "there is no pool, source, worker or actor"
+# What `weir inspect` says of what there is not.
+LOOKS = (
+    ("r_pull#4", "error: r_pull has 4 workers, #0 to #3, and no #4\n"),
+    ("none#0", "error: none has no workers\n"),
+    ("r_pul", f'error: {NOBODY} "r_pul"; did you mean "r_pull"?\n'),
+    ("left", f'error: {NOBODY} "left"; did you mean "nest/left"?\n'),
+)
+
+
+def test_what_is_not_there_is_named(host):
+    for path, words in LOOKS:
+        answer = host.run("inspect", path)
+        check(answer.returncode == 66 and answer.stderr == words, f"{path}: {answer}")
+    for command in ("send", "request"):
+        answer = host.run(command, "r_hash", "x")
+        check(answer.returncode != 0 and
+              "r_hash routes by hash: give a key, --key TEXT" in answer.stderr, f"{answer}")
+
+
 def test_now_kills_the_process(host):
     before = ready(host, "peers")
     answer = host.run("restart", "peers#1", "--now")
@@ -126,6 +146,7 @@ def main():
         host = Host(folder)
         host.write(FILE)
         host.start()
+        test_what_is_not_there_is_named(host)
         test_each_row(host)
         test_now_kills_the_process(host)
         test_leaving_worker_and_ending_host_refuse(host)

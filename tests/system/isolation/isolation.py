@@ -219,6 +219,22 @@ def crash_lines():
                 host.finish()
 
 
+def back_off():
+    """The log says when a worker that fails too often opens again."""
+    host = Host(EATING, ["SEGV-1", "SEGV-2", "SEGV-3", "calm-4"], size=1,
+                keys="isolation: process, restart: {max: 1, within: 1m, "
+                "backoff: 300ms..1100ms, then: keep_trying}")
+    try:
+        host.start().process.wait(DEADLINE)
+        effects = [line["effect"] for line in host.lines("worker failed")]
+        must(effects[0] == "replaced" and
+             re.fullmatch(r"opens again in (2[4-9]\d|300)ms", effects[1]) and
+             re.fullmatch(r"opens again in (4[89]\d|5\d\d|600)ms", effects[2]), f"{effects}")
+        must(host.out() == ["calm-4"], f"{host.out()}")
+    finally:
+        host.finish()
+
+
 def debugged():
     """With --debug a debugger finds the file of the plugin in the process."""
     host = Host(FED, size=1, keys="isolation: process")
@@ -543,7 +559,7 @@ def refusals():
 def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
-                        ("crash lines", crash_lines), ("debug", debugged),
+                        ("crash lines", crash_lines), ("debug", debugged), ("back-off", back_off),
                         ("time-out", time_out), ("memory", memory), ("files", files),
                         ("hostile", hostile), ("sandbox", sandbox),
                         ("sandbox changes", sandbox_changes),
