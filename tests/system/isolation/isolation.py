@@ -193,7 +193,7 @@ def crashes(redeliver):
 
 def crash_lines():
     """A process writes what a host writes: whose code ran, with which message, and where.
-    promise B91"""
+    promise B141"""
     for isolation, effect in (("process", "the process of the worker ends"),
                               ("thread", "the host ends")):
         for text, callback in (("SEGV-1", "handle"), ("TIMER-1", "timer")):

@@ -204,7 +204,7 @@ static void end_by_exit(int number)
     _exit(number == SIGSEGV ? 42 : 41);
 }
 
-/* promise B91 */
+/* promise B142 */
 static void test_handler_that_was_there_before_is_called(void)
 {
     int status;
