@@ -38,3 +38,11 @@ void outbox_destroy(struct outbox *outbox)
         tokens_leave(&outbox->token_wait);
     free(outbox);
 }
+
+uint32_t outbox_next_output(const struct outbox *outbox)
+{
+    const struct message_queue *next = outbox->copies.count > 0 ? &outbox->copies.queue
+                                                                : &outbox->waiting.queue;
+
+    return message_queue_first(next)->output;
+}

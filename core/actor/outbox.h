@@ -30,6 +30,9 @@ struct outbox {
 /* NULL when memory is out. */
 struct outbox *outbox_create(struct actor *actor);
 
+/* The output of the message that goes next; the outbox is not empty. Owner. */
+uint32_t outbox_next_output(const struct outbox *outbox);
+
 /* Notes at which output its actor waits. Owner. */
 static inline void outbox_note_wait(struct outbox *outbox, uint32_t output)
 {

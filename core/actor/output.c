@@ -550,15 +550,6 @@ static int flush_first(struct actor *actor, uint32_t *used)
     return taken;
 }
 
-/* The output of the message that goes next; the outbox is not empty. */
-static uint32_t first_output(const struct outbox *outbox)
-{
-    const struct message_queue *next = outbox->copies.count > 0 ? &outbox->copies.queue
-                                                                : &outbox->waiting.queue;
-
-    return message_queue_first(next)->output;
-}
-
 bool output_flush(struct actor *actor)
 {
     struct outbox *outbox = place_outbox(actor->place);
@@ -571,7 +562,7 @@ bool output_flush(struct actor *actor)
     }
     while (output_is_waiting(actor))
         if (flush_first(actor, &used) == WEIR_EFULL) {
-            outbox_note_wait(outbox, first_output(outbox));
+            outbox_note_wait(outbox, outbox_next_output(outbox));
             return false;
         }
     wait_queue_use(&outbox->waiter, used);

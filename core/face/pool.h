@@ -296,6 +296,10 @@ struct pool_waiting {
 /* Without the pools below. Any thread. */
 void pool_waiting_at(struct pool *pool, uint32_t output, struct pool_waiting *out);
 
+/* The reason that a worker gave with the last retry, cut at `size`; "" = none. Without the pools
+ * below. Any thread. */
+void pool_retry_reason(struct pool *pool, char *text, size_t size);
+
 /* Adds the dead letters of the pool and of all pools below to `out`, which the caller has cleared.
  * They exceed the ledger's `dead`: they include emitted messages without a receiver, and messages
  * of other lanes. */

@@ -282,6 +282,11 @@ void pool_dead(struct pool *pool, struct dead_letters_figures *out)
     lock_release(&pool->lock);
 }
 
+void pool_retry_reason(struct pool *pool, char *text, size_t size)
+{
+    dead_letters_retry_reason(&pool->dead, text, size);
+}
+
 uint32_t pool_target(struct pool *pool)
 {
     uint32_t target;

@@ -28,6 +28,20 @@ void dead_letters_finish(struct dead_letters *letters)
     lock_finish(&letters->lock);
 }
 
+void dead_letters_note_retry(struct dead_letters *letters, const char *reason)
+{
+    lock_acquire(&letters->lock);
+    (void)snprintf(letters->retry_reason, sizeof letters->retry_reason, "%s", reason ? reason : "");
+    lock_release(&letters->lock);
+}
+
+void dead_letters_retry_reason(struct dead_letters *letters, char *out, size_t size)
+{
+    lock_acquire(&letters->lock);
+    (void)snprintf(out, size, "%s", letters->retry_reason);
+    lock_release(&letters->lock);
+}
+
 /* --- the list, by number -------------------------------------------------------------------- */
 
 static uint64_t weight_of(const struct dead_message *dead)

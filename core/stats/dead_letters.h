@@ -20,6 +20,8 @@
 #include "message/message.h"
 #include "stats/ledger.h"
 
+#define DEAD_LETTERS_REASON 128 /* of a retry, for people */
+
 /* A dead letter with its payload, linked in the order of numbers. */
 struct dead_message {
     struct dead_letter letter;
@@ -29,16 +31,17 @@ struct dead_message {
 
 struct dead_letters {
     struct lock lock;
-    struct dead_letters_bounds bounds; /* lock */
-    uint64_t counts[DEAD_REASONS];     /* lock */
-    struct dead_message *first;        /* lock: the oldest */
-    struct dead_message *last;         /* lock */
-    uint32_t count;                    /* lock */
-    uint64_t bytes;                    /* lock: of payload */
-    uint64_t number;                   /* lock: of the newest */
-    uint64_t evicted;                  /* lock: evicted dead letters */
-    uint64_t replayed;                 /* lock: dead letters that were accepted again */
-    uint64_t deleted;                  /* lock: dead letters that a user deleted */
+    struct dead_letters_bounds bounds;      /* lock */
+    uint64_t counts[DEAD_REASONS];          /* lock */
+    struct dead_message *first;             /* lock: the oldest */
+    struct dead_message *last;              /* lock */
+    uint32_t count;                         /* lock */
+    uint64_t bytes;                         /* lock: of payload */
+    uint64_t number;                        /* lock: of the newest */
+    uint64_t evicted;                       /* lock: evicted dead letters */
+    uint64_t replayed;                      /* lock: dead letters that were accepted again */
+    uint64_t deleted;                       /* lock: dead letters that a user deleted */
+    char retry_reason[DEAD_LETTERS_REASON]; /* lock: of the last retry; "" = it had none */
 };
 
 /* `bounds` NULL: the defaults. Borrowed until return. */
@@ -55,6 +58,11 @@ void dead_letters_add(struct dead_letters *letters, const struct message *messag
  * Returns `detail`, or `out`. */
 const char *dead_letters_detail(const struct message *message, const char *detail,
                                 char out[DEAD_LETTER_DETAIL]);
+
+/* Keeps the reason of a retry, cut; NULL: it has none. */
+void dead_letters_note_retry(struct dead_letters *letters, const char *reason);
+/* Copies the reason of the last retry, cut at `size`. */
+void dead_letters_retry_reason(struct dead_letters *letters, char *out, size_t size);
 
 /* Adds the counts of a store that ends; dead letters that it kept count as evicted. */
 void dead_letters_absorb(struct dead_letters *letters, const struct dead_letters_figures *gone);

@@ -288,6 +288,8 @@ static int serve(struct host *host)
     };
     host->unserved = (struct unserved){ .overview = &host->routes.overview,
                                         .sink = logger_sink(host->logger) };
+    host->outage = (struct outage){ .overview = &host->routes.overview,
+                                    .sink = logger_sink(host->logger) };
     pending_answers_init(&host->routes.pending, &host->assembly, running_wake, host);
     listener = start_watch_take_listener(&host->start_watch);
     if (listener)
@@ -338,6 +340,7 @@ static void tear_down(struct host *host)
     exit_guard_end();
     pending_answers_finish(&host->routes.pending);
     unserved_finish(&host->unserved);
+    outage_finish(&host->outage);
     progress_destroy(host->progress);
     running_remove_socket(host);
     control_destroy(host->control);

@@ -175,6 +175,7 @@ static void rest_when_nothing_moves(struct host *host, uint64_t now_ms)
         host->rests_since_ms = now_ms;
     else if (now_ms - host->rests_since_ms >= REST_MS) {
         unserved_look(&host->unserved);
+        outage_look(&host->outage, now_ms);
         logger_flush(host->logger);
         io_pause_tick(host->io);
     }
@@ -216,6 +217,7 @@ static void on_tick(void *context, uint64_t now_ms)
     control_routes_collect(&host->routes);
     cpu_watch_tick(&host->cpu_watch, now_ms);
     unserved_tick(&host->unserved, now_ms);
+    outage_tick(&host->outage, now_ms);
     runtime_figures(host->runtime, &figures);
     if (accounts_are_done(&host->assembly) || figures.escalated)
         finish(host);

@@ -12,6 +12,7 @@
 #include "host/dead/dead_file.h"
 #include "host/log/logger.h"
 #include "host/pages/control_routes.h"
+#include "host/pages/outage.h"
 #include "host/pages/stuck.h"
 #include "host/pages/unserved.h"
 #include "host/reload/configuration.h"
@@ -62,6 +63,7 @@ struct host {
     struct heartbeat *heartbeat;         /* NULL: no beat is expected */
     struct stuck_progress progress_seen; /* at the last beat */
     struct unserved unserved;
+    struct outage outage;
     uint64_t rests_since_ms; /* since when all threads sleep; 0 = one may be awake */
     bool unfinished;         /* ended before the sources were done */
     _Atomic bool finished;   /* by the supervisor */

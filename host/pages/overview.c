@@ -253,15 +253,6 @@ static void print_suspended_locked(const struct overview *overview, uint32_t ind
                 path, pool_target(pool), path);
 }
 
-/* They are not in the mailboxes, so the table shows them nowhere. */
-static void print_retrying(const struct overview_pool *pool, FILE *stream)
-{
-    if (!pool->settings->nested && pool->stats.retrying > 0)
-        fprintf(stream, "note: pool %s: %" PRIu64 " %s for a retry\n", pool->settings->path,
-                (uint64_t)pool->stats.retrying,
-                plural(pool->stats.retrying, "message waits", "messages wait"));
-}
-
 static void print_pools_locked(const struct overview *overview, FILE *stream)
 {
     const struct settings *settings = overview->assembly->shared->settings;
@@ -278,7 +269,7 @@ static void print_pools_locked(const struct overview *overview, FILE *stream)
         struct overview_pool pool;
 
         overview_look_locked(overview, i, &pool);
-        print_retrying(&pool, stream);
+        waits_print_retries(&pool, stream);
         waits_print(&pool, stream);
         print_suspended_locked(overview, i, stream);
     }

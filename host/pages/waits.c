@@ -38,6 +38,18 @@ void waits_json(const struct overview_pool *pool, struct json *json)
     json_end(json);
 }
 
+void waits_print_retries(const struct overview_pool *pool, FILE *stream)
+{
+    char reason[128];
+
+    if (pool->settings->nested || pool->stats.retrying == 0)
+        return;
+    pool_retry_reason(pool->pool, reason, sizeof reason);
+    fprintf(stream, "note: pool %s: %" PRIu64 " %s for a retry%s%s\n", pool->settings->path,
+            pool->stats.retrying, plural(pool->stats.retrying, "message waits", "messages wait"),
+            reason[0] ? ": " : "", reason);
+}
+
 static void print_count(const struct overview_pool *pool, uint32_t count, FILE *stream)
 {
     fprintf(stream, "note: pool %s: %" PRIu32 " of %" PRIu32 " %s ", pool->settings->path, count,

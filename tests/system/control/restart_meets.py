@@ -81,7 +81,7 @@ def test_a_message_that_waits_for_a_retry_stays():
         restarted(host, "work#0", "it only waits")
         check(members(host, "work")[0]["retrying"] == 1, "it waits as before")
         said = host.run("status").stdout
-        check("\nnote: pool work: 1 message waits for a retry\n" in said, said)
+        check("\nnote: pool work: 1 message waits for a retry: not today\n" in said, said)
         said = host.run("status", "--members", "work").stdout
         check(re.search(r"^work#0 .*\n    1 message waits for a retry\n", said, re.M), said)
         said = str(host.get("/metrics")[1])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Goal:   an operator sees at a glance where a running host makes no progress: pools that accept no
-        messages, waiting messages with the reason, and the workers. Shows promise C13, promise C14
-        and promise H11.
+        messages, waiting messages with the reason, and the workers. Shows promise C13, promise C14,
+        promise C31 and promise H11.
 Method: hosts whose workers (wayward.so) do not open or do not return; the test asks the socket and
         the commands until they report it. Every wait is for a condition.
 
@@ -53,12 +53,12 @@ class Host:
     def log(self):
         return self.read(self.log_path)
 
-    def until(self, condition):
+    def until(self, condition, more_s=0):
         """Looks again and again. The test's own time-out is the only clock, unless a promise is
         broken on purpose (tests/broken): then the trace says which wait has no end."""
         began = time.monotonic()
         while not condition():
-            if time.monotonic() - began > WAIT_LIMIT_S:
+            if time.monotonic() - began > WAIT_LIMIT_S + more_s:
                 self.end()
                 raise TimeoutError("this wait has no end")
             time.sleep(0.01)
@@ -211,6 +211,26 @@ def retries_that_wait():
     host.end()
 
 
+def an_outage_behind_a_pool():
+    """promise C31: the program fails until the test opens the gate."""
+    with tempfile.TemporaryDirectory() as folder:
+        gate = os.path.join(folder, "gate")
+        host = Host(FOREVER +
+                    "pools: {work: {use: exec.run, size: 2, retry: {max: unlimited, "
+                    "backoff: 50ms..100ms}, args: {command: [test, -e, "
+                    f"{gate}], retry: [1], retry_after: 20ms}}}}}}\n")
+        begin = 'level=warning component=work event="messages are only given again" reason="'
+        host.until(lambda: begin in host.log(), more_s=6)  # OUTAGE_MS and a look
+        said = host.weir("status").replace("\n    ", " ")
+        check(re.search(r"^note: pool work: \d+ messages? waits? for a retry: \S", said, re.M),
+              f"the reason: {said}")
+        open(gate, "wb").close()
+        host.until(lambda: re.search(r'level=info component=work event="messages are done again" '
+                                     r"after_ms=\d{4,} retries=\d+", host.log()))
+        check(host.log().count(begin) == 1, f"more than one line: {host.log()}")
+        host.end()
+
+
 def opens_that_fail():
     """promise H11"""
     shut = 'event="open failed" status=INVALID reason="no key to the door" effect='
@@ -232,7 +252,7 @@ def opens_that_fail():
 
 for test in (opens_that_fail, a_stopped_pool, pools_that_become_empty,
              pools_that_are_empty_or_paused,
-             threads_that_are_stuck, retries_that_wait):
+             threads_that_are_stuck, retries_that_wait, an_outage_behind_a_pool):
     test()
 print("FAILED" if FAILURES else "all as expected")
 sys.exit(bool(FAILURES))
