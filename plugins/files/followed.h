@@ -29,6 +29,7 @@ struct followed {
     uint64_t scanned; /* no line ends between `offset` and here, if it is more */
     uint64_t size;    /* of the file, at the last check */
     uint64_t tried;   /* the size up to which it was read: there may be half a line at its end */
+    int read_error;   /* of the last read; the next check tries again. 0: none */
     struct timespec changed;       /* at the last check */
     struct weir_fingerprint print; /* of what was read, or of the first bytes before that */
     /* When it was truncated; no names. `offset` 0: it was not, or its copy is found. */

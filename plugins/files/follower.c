@@ -397,7 +397,7 @@ static void look_at_file(struct weir_self *self, struct follower *follower, stru
     if (file->size != size)
         file->quiet_ms = follower->now_ms;
     /* Half a line at the end of a file that grows no more is a line. */
-    if (follower_is_ending(follower, file) && file->offset < file->size)
+    if ((file->read_error != 0 || follower_is_ending(follower, file)) && file->offset < file->size)
         file->tried = file->offset;
 }
 

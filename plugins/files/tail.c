@@ -296,9 +296,11 @@ static void end_file(struct weir_self *self, struct tail *state)
     struct followed *file = state->reading;
     char text[128];
 
-    if (state->reader.error != 0)
+    if (state->reader.error != 0 && state->reader.error != file->read_error)
         weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", file->path),
                  weir_str("reason", strerror_r(state->reader.error, text, sizeof text)));
+    file->read_error = state->reader.error;
+    state->follower.is_restless |= file->read_error != 0;
     file->tried = file->size;
     put_down(state);
 }

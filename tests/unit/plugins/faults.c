@@ -17,6 +17,7 @@ enum call {
     LSTAT,
     FSTAT,
     PREAD,
+    READ,
     SCANDIR,
     REALPATH,
     STRNDUP,
@@ -27,9 +28,9 @@ enum call {
 };
 
 static const char *const call_names[] = {
-    [STAT] = "stat",       [LSTAT] = "lstat",       [FSTAT] = "fstat",     [PREAD] = "pread",
-    [SCANDIR] = "scandir", [REALPATH] = "realpath", [STRNDUP] = "strndup", [STRDUP] = "strdup",
-    [OPEN] = "open",       [ASPRINTF] = "asprintf",
+    [STAT] = "stat",     [LSTAT] = "lstat",     [FSTAT] = "fstat",       [PREAD] = "pread",
+    [READ] = "read",     [SCANDIR] = "scandir", [REALPATH] = "realpath", [STRNDUP] = "strndup",
+    [STRDUP] = "strdup", [OPEN] = "open",       [ASPRINTF] = "asprintf",
 };
 
 static enum call failing;
@@ -104,6 +105,14 @@ int __wrap_scandir(const char *folder, struct dirent ***out, int (*filter)(const
                    int (*compare)(const struct dirent **, const struct dirent **))
 {
     return fails(SCANDIR) ? -1 : __real_scandir(folder, out, filter, compare);
+}
+
+ssize_t __real_read(int descriptor, void *to, size_t size);
+ssize_t __wrap_read(int descriptor, void *to, size_t size);
+
+ssize_t __wrap_read(int descriptor, void *to, size_t size)
+{
+    return fails(READ) ? -1 : __real_read(descriptor, to, size);
 }
 
 char *__real_realpath(const char *path, char *to);
