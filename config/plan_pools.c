@@ -48,9 +48,13 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
     bool same_bounds = older->core.size_min == newer->core.size_min &&
                        older->core.size_max == newer->core.size_max;
 
-    if (!same_bounds || settings_size_after(newer, now) != now)
-        plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),
-                 size_text(planning, newer), true);
+    const char *text = size_text(planning, newer);
+
+    if (same_bounds && settings_size_after(newer, now) == now)
+        return;
+    if (newer->use.entry && newer->use.entry->behaviour->flags & WEIR_KEYED)
+        text = plan_text(planning, "%s (some keys move, without the state of the workers)", text);
+    plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older), text, true);
 }
 
 static const char *scale_text(struct planning *planning, const struct settings_pool *pool)

@@ -333,6 +333,18 @@ static void test_host_dispatchers_and_sources_change(void)
                   "- sources.m: files.lines\n");
 }
 
+static void test_resize_of_workers_with_keys_says_what_moves(void)
+{
+    struct change change = change_of("pools: {a: {use: count.sums, route: hash, size: 2}}",
+                                     "pools: {a: {use: count.sums, route: hash, size: 3}}");
+
+    CU_ASSERT_EQUAL_FATAL(change.plan->count, 1);
+    CU_ASSERT_STRING_EQUAL(change.plan->steps[0].old_text, "2");
+    CU_ASSERT_STRING_EQUAL(change.plan->steps[0].new_text,
+                           "3 (some keys move, without the state of the workers)");
+    change_finish(&change);
+}
+
 static void test_step_says_where_it_stands_in_both_settings(void)
 {
     struct change change = change_of("pools: {z: {use: sink.null}, a: {use: sink.null, size: 2}}",
@@ -489,6 +501,7 @@ int main(void)
         { "secret", test_secret_args_are_not_shown },
         { "sizes", test_fixed_size_wins_over_what_runs },
         { "the rest", test_host_dispatchers_and_sources_change },
+        { "keys", test_resize_of_workers_with_keys_says_what_moves },
         { "indexes", test_step_says_where_it_stands_in_both_settings },
         { "colour", test_colour_is_that_of_a_diff },
         { "exclusive", test_exclusive_ones_are_said_to_stop_first },
