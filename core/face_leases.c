@@ -37,6 +37,19 @@ int runtime_take(struct runtime *runtime, const struct lease_holder *holder, wei
     return request(runtime, &options, NULL, out_reference);
 }
 
+/* A free member, without a request. False: the thread has to send one. */
+static bool take_free(struct runtime *runtime, weir_pid pool, struct weir_lease *out)
+{
+    struct executor *executor = runtime_enter(runtime);
+    bool is_lent;
+
+    if (!executor)
+        return false;
+    is_lent = leases_lend(runtime, executor, pool, out);
+    runtime_leave(executor);
+    return is_lent;
+}
+
 int runtime_take_wait(struct runtime *runtime, const struct lease_holder *holder, weir_pid pool,
                       uint64_t timeout_ms, struct weir_lease *out)
 {
@@ -44,8 +57,11 @@ int runtime_take_wait(struct runtime *runtime, const struct lease_holder *holder
     uint64_t reference;
     int status = WEIR_EDEADLK;
 
-    if (!runtime_is_own_thread(runtime))
+    if (!runtime_is_own_thread(runtime)) {
+        if (!holder && take_free(runtime, pool, out))
+            return 0;
         status = runtime_take(runtime, holder, pool, timeout_ms, &reference);
+    }
     if (status == 0)
         status = external_requests_await(runtime->external_requests, reference, &answer);
     if (status != 0)

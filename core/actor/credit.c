@@ -15,15 +15,19 @@ static uint32_t still_free(struct actor *actor, uint32_t places)
     return room < places ? room : places;
 }
 
-/* seq_cst as wait_queue.h requires: after the read-modify-write that ended the turn. */
-static bool is_waited_for(struct actor *actor, const struct owner *owner)
+static bool is_owner_waited_for(const struct owner *owner)
 {
-    if (atomic_load_explicit(&actor->room_queue, memory_order_seq_cst))
-        return true;
     for (; owner; owner = owner->above)
         if (wait_queue_any(owner->waiters))
             return true;
     return false;
+}
+
+/* seq_cst as wait_queue.h requires: after the read-modify-write that ended the turn. */
+static bool is_waited_for(struct actor *actor, const struct owner *owner)
+{
+    return atomic_load_explicit(&actor->room_queue, memory_order_seq_cst) ||
+           is_owner_waited_for(owner);
 }
 
 void credit_return(struct credit *credit, struct actor *actor, struct owner *owner,
@@ -41,6 +45,13 @@ void credit_return(struct credit *credit, struct actor *actor, struct owner *own
     room_queue_wake(actor, places, executor);
     if (owner)
         owner->ops->credit(owner, places, returned.pulled, executor);
+}
+
+void credit_pulled(struct owner *owner, struct executor *executor)
+{
+    fullness_end(owner);
+    if (is_owner_waited_for(owner))
+        owner->ops->credit(owner, 0, 1, executor);
 }
 
 __attribute__((noinline)) void credit_unmark(const struct credit *credit, struct actor *actor)

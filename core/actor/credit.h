@@ -36,6 +36,10 @@ static inline bool credit_is_claimed(struct actor *actor, const struct owner *ow
 void credit_return(struct credit *credit, struct actor *actor, struct owner *owner,
                    struct executor *executor);
 
+/* As credit_return, for room in the queue of the owner that another thread than a turn has made, by
+ * a lock that its senders acquire, too. */
+void credit_pulled(struct owner *owner, struct executor *executor);
+
 /*
  * After places were given back, before the next handler: ends the full marks that depend on the
  * actor (actor/fullness.h), as far as a read without a barrier sees them. The end of the turn ends

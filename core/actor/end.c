@@ -239,7 +239,7 @@ void end_abandoned(struct actor *actor, struct executor *executor)
         return;
     if (place_outbox(actor->place))
         free_outbox(place_outbox(actor->place), executor);
-    if (actor->place && lease_of(actor))
+    if (actor->place && lease_of(actor)) /* the TAKE is NULL if it was lent */
         message_destroy(&executor->cache, lease_of(actor)->take);
     actor->executor = executor;
     if (actor->ext) {

@@ -1,41 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "actor/external_request.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor/external_answer.h"
 #include "actor/external_await.h"
 #include "actor/external_table.h"
 #include "actor/leases.h"
 #include "actor/runtime.h"
 #include "actor/send.h"
 #include "actor/send_wait.h"
-#include "dispatch/futex.h"
 
 /* The size of struct weir_answer in version 1.0: all of it. */
 #define ANSWER_SIZE_MIN (offsetof(struct weir_answer, detail) + 48)
-
-static void answer_locked(struct external_requests *requests, struct external_request *request,
-                          int status, struct message *reply, const char *detail)
-{
-    bool gives_up = status == WEIR_ETIMEOUT || status == WEIR_ECANCELLED;
-
-    request->answer.status = gives_up ? external_requests_give_up_locked(requests, request, status)
-                                      : status;
-    request->answer.reply = reply;
-    if (detail[0]) /* seldom, and slow */
-        (void)snprintf(request->answer.detail, sizeof request->answer.detail, "%s", detail);
-    /* seq_cst: the sleeping thread reads it without the lock, and the answer with the lock. */
-    atomic_store_explicit(&request->answered, 1, memory_order_seq_cst);
-    futex_wake(&request->answered);
-    if (requests->any_waits) {
-        atomic_fetch_add_explicit(&requests->answers, 1, memory_order_seq_cst);
-        futex_wake_all(&requests->answers);
-    }
-    if (request->on_answer)
-        request->on_answer(request->on_answer_context);
-}
 
 /* --- request --------------------------------------------------------------------------------- */
 
@@ -115,6 +93,24 @@ static int open_for(struct runtime *runtime, const struct external_request_optio
                : open_one(runtime->external_requests, options, out);
 }
 
+/* Answers a take of the program by the lease of a free member. False: it has to wait for one. */
+static bool answer_take(struct runtime *runtime, struct executor *executor,
+                        const struct external_request_options *options, uint64_t reference)
+{
+    struct message *reply;
+    struct weir_lease lease;
+
+    if (!options->takes || options->holder || !leases_lend(runtime, executor, options->to, &lease))
+        return false;
+    reply = leases_make_reply(executor, &lease);
+    if (reply && external_requests_answer(runtime->external_requests, reference, 0, reply, ""))
+        return true;
+    /* Memory is out, or the runtime ends. */
+    message_destroy(&executor->cache, reply);
+    (void)leases_return(runtime, executor, &lease, 0, WEIR_DONE);
+    return false;
+}
+
 int external_request_send(struct runtime *runtime, struct executor *executor,
                           const struct external_request_options *options, struct message *message,
                           uint64_t *out_reference)
@@ -130,6 +126,11 @@ int external_request_send(struct runtime *runtime, struct executor *executor,
         return status;
     mark(request, deadline_ns, message);
     reference = request->reference;
+    if (answer_take(runtime, executor, options, reference)) {
+        message_destroy(&executor->cache, message);
+        *out_reference = reference;
+        return 0;
+    }
     status = dispatch(runtime, executor, options, message);
     if (status != 0)
         abandon(runtime->external_requests, request, message);
@@ -159,22 +160,6 @@ int external_request_send_wait(struct runtime *runtime,
     return status;
 }
 
-bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
-                              struct message *reply, const char *detail)
-{
-    struct external_request *request;
-    bool taken;
-
-    lock_acquire(&requests->lock);
-    request = external_requests_find_locked(requests, reference);
-    /* Relaxed: written under the lock. */
-    taken = request && !atomic_load_explicit(&request->answered, memory_order_relaxed);
-    if (taken)
-        answer_locked(requests, request, status, reply, detail);
-    lock_release(&requests->lock);
-    return taken;
-}
-
 /* Ends an open request, or one for which a thread waits; that thread then frees it. */
 static int cancel_locked(struct external_requests *requests, struct external_request *request,
                          struct external_request_answer *out)
@@ -186,7 +171,7 @@ static int cancel_locked(struct external_requests *requests, struct external_req
             return WEIR_EUNKNOWN;
         *out = request->answer;
     } else if (request->awaited) {
-        answer_locked(requests, request, WEIR_ECANCELLED, NULL, "");
+        external_requests_answer_locked(requests, request, WEIR_ECANCELLED, NULL, "");
         return request->begun ? WEIR_ERUNNING : 0;
     } else if (external_requests_give_up_locked(requests, request, 0) != 0) {
         status = WEIR_ERUNNING;
@@ -244,7 +229,7 @@ void external_requests_close(struct external_requests *requests, struct cache *c
         requests->open[i] = NULL;
         if (request->awaited) {
             if (!atomic_load_explicit(&request->answered, memory_order_relaxed))
-                answer_locked(requests, request, WEIR_ECLOSED, NULL, "");
+                external_requests_answer_locked(requests, request, WEIR_ECLOSED, NULL, "");
             continue; /* its waiting thread frees it */
         }
         message_destroy(cache, request->answer.reply);

@@ -49,13 +49,6 @@ int external_request_send_wait(struct runtime *runtime,
                                struct message *message, uint64_t *out_reference);
 
 /*
- * Answers: `reply` with status 0, else NULL. Takes the reply when it returns true; false: the
- * request has been given up or answered.
- */
-bool external_requests_answer(struct external_requests *requests, uint64_t reference, int status,
-                              struct message *reply, const char *detail);
-
-/*
  * Gives up the request: an actor that has not begun it drops it. An answer that came already is
  * left in `out`. A thread that waits gets WEIR_ECANCELLED or WEIR_ERUNNING. 0: no actor has begun
  * it, and none will, or it had its answer. WEIR_ERUNNING. WEIR_EUNKNOWN: it is over.

@@ -9,6 +9,7 @@
 #include "actor/demand.h"
 #include "actor/inspection.h"
 #include "actor/kept.h"
+#include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/place.h"
@@ -70,6 +71,7 @@ static void add_ledger(struct inspection *out, struct actor *actor)
     struct ledger_reading reading;
 
     ledger_read(&actor->ledger, &actor->mailbox, &reading);
+    lease_add_ledger(actor->place, &reading);
     inspection_number(out, "accepted", reading.accepted);
     inspection_number(out, "done", reading.done);
     inspection_number(out, "dead", reading.dead);

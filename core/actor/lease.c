@@ -73,17 +73,50 @@ void lease_pass_on(struct actor *actor, struct message *message)
     settle_moved(actor);
 }
 
+void lease_adopt_locked(struct actor *actor)
+{
+    struct lease *lease = atomic_load_explicit(&actor->place->lease, memory_order_relaxed);
+
+    lease->is_adopted = true;
+    ledger_count(&actor->ledger.pulled);
+    actor_disturb(actor);
+}
+
+void lease_add_ledger(const struct place *place, struct ledger_reading *reading)
+{
+    /* Acquire pairs with the release in make. */
+    const struct lease *lease = atomic_load_explicit(&place->lease, memory_order_acquire);
+    /* Relaxed, both: see the header. */
+    uint64_t loans = lease ? atomic_load_explicit(&lease->loans, memory_order_relaxed) : 0;
+    bool is_lent = atomic_load_explicit(&place->noted, memory_order_relaxed) == PLACE_LENT;
+
+    reading->accepted += loans + is_lent;
+    reading->done += loans;
+    reading->in_hand += is_lent;
+}
+
 struct message *lease_release(struct actor *actor, struct lease *lease)
 {
     struct message *take = lease->take;
 
     lease->take = NULL;
+    lease->is_adopted = false;
     lease->is_over = false;
     deliver_events(actor);
     if (lease->monitor)
         (void)link_demonitor(actor, lease->monitor);
     lease->monitor = 0;
     return take;
+}
+
+void lease_settle(struct actor *actor, struct lease *lease)
+{
+    struct message *take = lease_release(actor, lease);
+
+    if (take)
+        settle_done(actor, take);
+    else
+        ledger_count(&actor->ledger.done);
 }
 
 struct message *lease_make_take(struct executor *executor, struct lease_holder holder,
@@ -105,8 +138,9 @@ struct message *lease_make_take(struct executor *executor, struct lease_holder h
 /* The path of the holder, for people: that of its TAKE, since the holder may have ended. */
 static void name_holder(const struct lease *lease, char name[PLACE_PATH_MAX])
 {
-    const struct lease_taker *taker = lease->take->public.size ? lease->take->public.data : NULL;
-    weir_pid pid = lease_holder_of(lease->take);
+    const struct message *take = lease->take;
+    const struct lease_taker *taker = take && take->public.size ? take->public.data : NULL;
+    weir_pid pid = take ? lease_holder_of(take) : 0;
 
     if (taker && taker->path[0])
         (void)snprintf(name, PLACE_PATH_MAX, "%s", taker->path);
@@ -209,5 +243,5 @@ void lease_drop(struct actor *actor, bool failed)
     (void)leases_close(lease, LEASE_MEMBER_FAILED);
     bound_outbox(actor, lease);
     backlog_hurry(actor, MESSAGE_LEASED); /* the next incarnation refuses them */
-    settle_done(actor, lease_release(actor, lease));
+    lease_settle(actor, lease);
 }

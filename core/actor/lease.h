@@ -10,8 +10,9 @@
  * lease, and has it in hand until the lease has ended: so the ledger shows a leased member as busy.
  * A member that is leased takes nothing out of the shared queue, and handles only messages of its
  * lease and its own business. Events wait until the lease is over. A plain message in that queue is
- * a lease for the time of that message: a member takes it when nothing else is unsettled. Owner's
- * turn only.
+ * a lease for the time of that message: a member takes it when nothing else is unsettled. A thread
+ * outside may take a free member without a TAKE (pool/lending.h): the next turn of the member
+ * adopts such a lease, unless it is over by then. Owner's turn only.
  */
 #ifndef ACTOR_LEASE_H
 #define ACTOR_LEASE_H
@@ -28,7 +29,7 @@ static inline struct lease *lease_of(const struct actor *actor)
                               ? atomic_load_explicit(&actor->place->lease, memory_order_relaxed)
                               : NULL;
 
-    return lease && lease->take ? lease : NULL;
+    return lease && (lease->take || lease->is_adopted) ? lease : NULL;
 }
 
 /* The payload of a TAKE; empty when the program itself takes. */
@@ -42,6 +43,12 @@ static inline weir_pid lease_holder_of(const struct message *take)
 {
     return take->public.size ? ((const struct lease_taker *)take->public.data)->holder.pid
                              : take->public.from;
+}
+
+/* False: the holder of a TAKE is the program, without a worker that may end before it. */
+static inline bool lease_is_watched(const struct message *take)
+{
+    return take->public.size > 0 || take->public.from != 0;
 }
 
 /* A TAKE for this holder, owned by the caller; NULL: memory is out. */
@@ -72,8 +79,19 @@ bool lease_defers(struct actor *actor, struct message *message);
  * a sender that read the pool's route before a reload added leases. Takes it. */
 void lease_pass_on(struct actor *actor, struct message *message);
 
-/* The member is free. Returns the TAKE, owned. */
+/* A turn of the member learns that it was lent: from now on it is leased as by a TAKE. The lock of
+ * the pool's queue is held. */
+void lease_adopt_locked(struct actor *actor);
+
+/* The member is free. Returns the TAKE, owned; NULL: it was lent. */
 struct message *lease_release(struct actor *actor, struct lease *lease);
+
+/* As lease_release, and settles what it had in hand. */
+void lease_settle(struct actor *actor, struct lease *lease);
+
+/* Adds the leases of which no turn of the member knew. Any thread that keeps the place alive; exact
+ * under the lock of the pool's queue. */
+void lease_add_ledger(const struct place *place, struct ledger_reading *reading);
 
 /* Ends a TAKE without a lease. Takes it; its taker gets `status`. */
 void lease_refuse_take(struct actor *actor, struct message *take, int status);

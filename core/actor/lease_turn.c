@@ -18,6 +18,7 @@
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
+/* NULL when memory is out. */
 static struct lease *make(struct actor *actor)
 {
     /* Relaxed: written in turns of this actor only. */
@@ -29,6 +30,14 @@ static struct lease *make(struct actor *actor)
     /* Release pairs with the acquire in place_lease: the fields are complete. */
     atomic_store_explicit(&actor->place->lease, lease, memory_order_release);
     return lease;
+}
+
+bool lease_may_be_lent(struct actor *actor)
+{
+    const struct weir_behaviour *behaviour = actor->spec->behaviour;
+
+    return leases_are_given(actor->place->owner->leases) && !behaviour->taken &&
+           !behaviour->returned && !behaviour->flush && actor_ext_get(actor) && make(actor);
 }
 
 /* Calls `taken` or `returned`. False: the worker is broken. */
@@ -301,7 +310,7 @@ bool lease_step(struct actor *actor)
 
     if (!lease || !lease->is_over || actor_state(actor) != ACTOR_OPEN || !has_finished(actor))
         return false;
-    settle_done(actor, lease_release(actor, lease));
+    lease_settle(actor, lease);
     call_returned(actor);
     return true;
 }

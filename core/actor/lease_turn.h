@@ -12,6 +12,10 @@ struct place;
 /* Leases the member to the taker. Takes the TAKE. */
 void lease_grant(struct actor *actor, struct message *take);
 
+/* Whether a thread may lease the member while it is free, without a turn of it: pool/lending.h.
+ * Makes what such a lease needs. */
+bool lease_may_be_lent(struct actor *actor);
+
 /* The TAKE for which the callback `taken` of the member lasts for too long, to be given to another
  * member. NULL: none. Called by the thread that holds the owner's thread (relief.h). Returns
  * owned. */

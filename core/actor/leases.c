@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "actor/credit.h"
 #include "actor/deliver.h"
+#include "actor/external_answer.h"
 #include "actor/find.h"
 #include "actor/place.h"
 #include "actor/router.h"
@@ -101,7 +104,7 @@ void leases_leave(struct lease *lease)
     lock_release(&lease->leases->lock);
 }
 
-static uint64_t due_of(const struct leases *leases, uint64_t now_ns)
+uint64_t leases_due(const struct leases *leases, uint64_t now_ns)
 {
     uint64_t timeout_ms = atomic_load_explicit(&leases->timeout_ms, memory_order_relaxed);
 
@@ -125,22 +128,35 @@ static uint64_t next_number(const struct lease *lease)
            1;
 }
 
-uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out)
+static void open_locked(struct lease *lease, weir_pid holder, uint64_t queued_ns, uint64_t now_ns,
+                        uint64_t due_ns, struct weir_lease *out)
 {
-    struct leases *leases = lease->leases;
-    uint64_t due_ns = due_of(leases, now_ns);
-
-    lock_acquire(&leases->lock);
-    leases->granted++;
+    lease->leases->granted++;
     lease->token = (uint64_t)lease->index << NUMBER_BITS | (next_number(lease) & NUMBER_MASK);
     lease->open = true;
+    lease->is_used = false;
     lease->holder = holder;
     lease->begun_ns = now_ns;
     lease->due_ns = due_ns;
-    histogram_add(&leases->waited, span_ns(lease->take->queued_ns, now_ns));
-    *out = (struct weir_lease){ leases->pool, actor_pid(lease->actor), lease->token };
+    histogram_add(&lease->leases->waited, span_ns(queued_ns, now_ns));
+    *out = (struct weir_lease){ lease->leases->pool, actor_pid(lease->actor), lease->token };
+}
+
+uint64_t leases_open(struct lease *lease, weir_pid holder, uint64_t now_ns, struct weir_lease *out)
+{
+    struct leases *leases = lease->leases;
+    uint64_t due_ns = leases_due(leases, now_ns);
+
+    lock_acquire(&leases->lock);
+    open_locked(lease, holder, lease->take->queued_ns, now_ns, due_ns, out);
     lock_release(&leases->lock);
     return due_ns;
+}
+
+void leases_open_loan_locked(struct lease *lease, uint64_t queued_ns, uint64_t now_ns,
+                             uint64_t due_ns, struct weir_lease *out)
+{
+    open_locked(lease, 0, queued_ns, now_ns, due_ns, out);
 }
 
 /* A member that stays, and has no order to leave, comes back to the queue. Under the lock of the
@@ -153,15 +169,25 @@ static void come_back_locked(const struct lease *lease, uint64_t now_ns)
         place->owner->ops->comes(place, lease_keeps_worker(lease->end), now_ns);
 }
 
-/* From now on the time-out bounds the way of the member back to the pool. */
-static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
+static void close_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
 {
     lease->open = false;
     lease->end = end;
-    lease->due_ns = due_of(lease->leases, now_ns);
     lease->leases->ended[end]++;
-    come_back_locked(lease, now_ns);
     histogram_add(&lease->leases->lasted, span_ns(lease->begun_ns, now_ns));
+}
+
+/* From now on the time-out bounds the way of the member back to the pool. */
+static void begin_way_back_locked(struct lease *lease, uint64_t now_ns)
+{
+    lease->due_ns = leases_due(lease->leases, now_ns);
+    come_back_locked(lease, now_ns);
+}
+
+static void end_locked(struct lease *lease, uint64_t now_ns, enum lease_end end)
+{
+    close_locked(lease, now_ns, end);
+    begin_way_back_locked(lease, now_ns);
 }
 
 enum lease_end leases_close(struct lease *lease, enum lease_end end)
@@ -284,11 +310,81 @@ static void signal_member(const struct lease *lease, struct executor *executor)
                        SIGNAL_TIME);
 }
 
+/* What is left to do without the lock after a lease was given back. */
+struct given_back {
+    struct owner *owner; /* of a member that was free, or was taken, without a turn; NULL: none */
+    struct loan next;    /* who has it now */
+};
+
+static void give_back_locked(struct lease *lease, struct executor *executor, enum lease_end end,
+                             struct given_back *out)
+{
+    struct owner *owner = lease->actor->place->owner;
+    uint64_t now_ns = executor_look_at_clock(executor);
+
+    close_locked(lease, now_ns, end);
+    if (end == LEASE_DONE && !lease->is_used &&
+        owner->ops->end_loan(lease->actor->place, executor, now_ns, &out->next)) {
+        out->owner = owner;
+        return;
+    }
+    begin_way_back_locked(lease, now_ns);
+    signal_member(lease, executor);
+}
+
+/* Answers the take of a loan. False: nobody waits for it any more. Takes the take. */
+static bool answer(struct runtime *runtime, struct executor *executor, struct loan *loan)
+{
+    struct message *reply = leases_make_reply(executor, &loan->lease);
+    const uint64_t reference = loan->take->reference;
+    bool is_wanted;
+
+    is_wanted = external_requests_answer(runtime->external_requests, reference,
+                                         reply ? 0 : WEIR_ENOMEM, reply, "") &&
+                reply;
+    if (!is_wanted)
+        message_destroy(&executor->cache, reply);
+    message_destroy(&executor->cache, loan->take);
+    return is_wanted;
+}
+
+/* As the end of a turn that makes a member free, or takes from the queue. In the read section in
+ * which the member was there. */
+static void say_room(struct runtime *runtime, struct executor *executor, struct owner *owner)
+{
+    credit_pulled(owner, executor);
+    /* seq_cst: the ledger was changed under its lock before. */
+    if (atomic_load_explicit(&runtime->idle_waits, memory_order_seq_cst))
+        runtime_notice(runtime);
+}
+
+/* `given` was filled under the lock. A taker that has given up gives its lease back, too. */
+static void finish_return(struct runtime *runtime, struct executor *executor, struct leases *leases,
+                          struct given_back *given)
+{
+    while (given->owner) {
+        struct owner *owner = given->owner;
+        const uint64_t token = given->next.lease.token;
+        bool is_over = !given->next.take || answer(runtime, executor, &given->next);
+        struct lease *found;
+
+        *given = (struct given_back){ 0 };
+        say_room(runtime, executor, owner);
+        if (is_over)
+            return;
+        lock_acquire(&leases->lock);
+        found = find_locked(leases, token);
+        if (found)
+            give_back_locked(found, executor, LEASE_DONE, given);
+        lock_release(&leases->lock);
+    }
+}
+
 int leases_return(struct runtime *runtime, struct executor *executor,
                   const struct weir_lease *lease, weir_pid holder, int how)
 {
     struct leases *leases = find_leases(runtime, lease->pool);
-    uint64_t now_ns = executor_look_at_clock(executor);
+    struct given_back given = { 0 };
     struct lease *found;
     int status;
 
@@ -298,11 +394,10 @@ int leases_return(struct runtime *runtime, struct executor *executor,
         return WEIR_EUNKNOWN;
     lock_acquire(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
-    if (status == 0) {
-        end_locked(found, now_ns, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED);
-        signal_member(found, executor);
-    }
+    if (status == 0)
+        give_back_locked(found, executor, how == WEIR_DONE ? LEASE_DONE : LEASE_FAILED, &given);
     lock_release(&leases->lock);
+    finish_return(runtime, executor, leases, &given);
     return status;
 }
 
@@ -317,7 +412,7 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
 
     if (!leases)
         return WEIR_EUNKNOWN;
-    due_ns = due_of(leases, now_ns);
+    due_ns = leases_due(leases, now_ns);
     lock_acquire(&leases->lock);
     status = find_of_holder_locked(leases, lease->token, holder, &found);
     if (status == 0) {
@@ -331,8 +426,7 @@ int leases_renew(struct runtime *runtime, struct executor *executor, const struc
     return status;
 }
 
-static int send_locked(const struct lease *lease, struct executor *executor,
-                       struct message *message)
+static int send_locked(struct lease *lease, struct executor *executor, struct message *message)
 {
     struct actor *actor = lease->actor;
     int status;
@@ -342,6 +436,7 @@ static int send_locked(const struct lease *lease, struct executor *executor,
     status = deliver_under_lease(actor, actor_serial_of(actor_pid(actor)), executor, message);
     if (status != 0)
         message->public.reserved &= ~(uint32_t)(MESSAGE_LEASED | MESSAGE_DIRECT);
+    lease->is_used |= status == 0;
     return status;
 }
 
@@ -362,6 +457,26 @@ int leases_send(struct runtime *runtime, struct executor *executor, const struct
         status = send_locked(found, executor, message);
     lock_release(&leases->lock);
     return status;
+}
+
+struct message *leases_make_reply(struct executor *executor, const struct weir_lease *lease)
+{
+    struct message *reply = message_create(&executor->cache, NULL, sizeof *lease);
+
+    if (!reply)
+        return NULL;
+    memcpy(reply->public.data, lease, sizeof *lease);
+    reply->public.reserved |= MESSAGE_TAKE;
+    reply->public.from = lease->member;
+    return reply;
+}
+
+bool leases_lend(struct runtime *runtime, struct executor *executor, weir_pid pool,
+                 struct weir_lease *out)
+{
+    struct router *router = actor_find_router(runtime, pool);
+
+    return router && leases_are_given(router->leases) && router->ops->lend(router, executor, out);
 }
 
 int leases_take(struct runtime *runtime, struct executor *executor, weir_pid pool, bool tries,
@@ -387,6 +502,7 @@ void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
                             const struct message *answer)
 {
     const struct weir_lease *lease = answer->public.data;
+    struct given_back given = { 0 };
     struct leases *leases;
     struct lease *found;
 
@@ -397,9 +513,8 @@ void leases_return_unwanted(struct runtime *runtime, struct executor *executor,
         return;
     lock_acquire(&leases->lock);
     found = find_locked(leases, lease->token);
-    if (found) {
-        end_locked(found, executor_look_at_clock(executor), LEASE_DONE);
-        signal_member(found, executor);
-    }
+    if (found)
+        give_back_locked(found, executor, LEASE_DONE, &given);
     lock_release(&leases->lock);
+    finish_return(runtime, executor, leases, &given);
 }

@@ -2,14 +2,18 @@
 /*
  * actor/leases.h - the leases of one pool, for their holders: any thread, in a read section.
  *
- * Each member that was ever taken has an entry, at a fixed index. A token is {index, number of the
- * lease in the runtime}: so it never repeats, in no pool, and a lookup is one step. A lease is open
- * from the grant until its holder returns it or its member ends it (lease.h), whichever comes
- * first, under `lock`. From then on each use of its token is refused. A message of an open lease is
- * put into the member's mailbox under the lock, also while the mailbox is closed because the member
- * is to leave: so after a member has ended the lease, no message of that lease follows.
+ * Each member that was ever taken, or may be lent, has an entry, at a fixed index. A token is
+ * {index, number of the lease in the runtime}: so it never repeats, in no pool, and a lookup is one
+ * step. A lease is open from the grant until its holder returns it or its member ends it (lease.h),
+ * whichever comes first, under `lock`. From then on each use of its token is refused. A message of
+ * an open lease is put into the member's mailbox under the lock, also while the mailbox is closed
+ * because the member is to leave: so after a member has ended the lease, no message of that lease
+ * follows.
  *
- * Rank of `lock`: below the pool's lock.
+ * A lease of a thread of the program may begin, and end, without a turn of the member
+ * (pool/lending.h).
+ *
+ * Rank of `lock`: below the pool's lock, above that of its queue.
  */
 #ifndef ACTOR_LEASES_H
 #define ACTOR_LEASES_H
@@ -40,7 +44,7 @@ struct leases {
     _Atomic bool on;              /* written under the pool's lock: the pool gives leases */
 };
 
-/* Of one member; allocated when it is first taken, freed with its place. */
+/* Of one member; allocated when it is first taken, or may be lent; freed with its place. */
 struct lease {
     struct leases *leases; /* const */
     struct actor *actor;   /* const: the member */
@@ -50,17 +54,27 @@ struct lease {
     bool open;          /* lock */
     enum lease_end end; /* lock: of the last lease, when it is not open */
     weir_pid holder;    /* lock: 0 = an outside thread */
-    uint64_t begun_ns;  /* owner writes under lock */
+    uint64_t begun_ns;  /* written under lock */
     uint64_t due_ns;    /* lock: of the lease, then of the way back; TIMER_NEVER = no time-out */
+    bool is_used;       /* lock: a message was sent under it */
+    /* the queue's lock writes: leases so far that began and ended without a turn of the member */
+    _Atomic uint64_t loans;
 
     /* owner */
-    struct message *take; /* the request that it serves, in hand; NULL: the member is free */
+    struct message *take; /* the request that it serves, in hand; NULL: there is none */
+    bool is_adopted;      /* it has a lease without a TAKE: the member was lent */
     uint64_t monitor;     /* of the holder; 0 = none */
     bool is_over;         /* seen by the member */
     /* the TAKE during `taken`: another member may get it; the thread that holds the owner's thread
      * (relief.h) takes it out then; NULL: none */
     struct message *offered;
     uint64_t offered_ns; /* since then */
+};
+
+/* A lease that was granted without a turn of the member, for a taker that waited. */
+struct loan {
+    struct message *take; /* the taker's, owned; NULL: nobody waited */
+    struct weir_lease lease;
 };
 
 /* Whether a worker stays as it is after such an end. */
@@ -112,11 +126,27 @@ bool leases_look(struct lease *lease, uint64_t now_ns, enum lease_end *out_end,
  * pool, and of the group of its pool. */
 void leases_note_open(const struct actor *member, const char *reason);
 
+/* Without a turn of the member: begins a lease of the program, until `due_ns`, for a taker that has
+ * waited since `queued_ns`. leases->lock and the lock of the pool's queue are held. */
+void leases_open_loan_locked(struct lease *lease, uint64_t queued_ns, uint64_t now_ns,
+                             uint64_t due_ns, struct weir_lease *out);
+
+/* When a lease that begins now is due; TIMER_NEVER. */
+uint64_t leases_due(const struct leases *leases, uint64_t now_ns);
+
 /* --- for takers ------------------------------------------------------------------------------- */
+
+/* Grants a free member to a thread of the program, without a turn. False: the thread has to send a
+ * TAKE. In a read section. */
+bool leases_lend(struct runtime *runtime, struct executor *executor, weir_pid pool,
+                 struct weir_lease *out);
 
 /* Why a take of that pool was not served in time: the reason of the last open that failed; "": none
  * did since one succeeded. In a read section. */
 void leases_explain(struct runtime *runtime, weir_pid pool, char *out_text, size_t size);
+
+/* The answer to a TAKE of the program; NULL when memory is out. */
+struct message *leases_make_reply(struct executor *executor, const struct weir_lease *lease);
 
 /* --- for holders ------------------------------------------------------------------------------ */
 

@@ -17,6 +17,7 @@
 struct actor;
 struct executor;
 struct leases;
+struct loan;
 struct message;
 struct message_list;
 struct owner;
@@ -77,6 +78,11 @@ struct owner_ops {
     /* The shared queue of the members; all NULL: there is none. */
     struct message *(*take)(struct actor *actor); /* returns NULL: the actor is marked idle */
     void (*awake)(struct place *place);           /* removes the idle mark */
+    /* The lease of the actor is over, and no turn of it knew of that lease: marks it as idle again,
+     * or leases it to the thread that waits first, as in `out_next`. Its entry is locked. False: it
+     * needs a turn. */
+    bool (*end_loan)(struct place *place, struct executor *executor, uint64_t now_ns,
+                     struct loan *out_next);
     /* The actor, which is not idle, comes to the queue: `at_once`, or when it is open again. */
     void (*comes)(struct place *place, bool at_once, uint64_t now_ns);
     /* Puts a message of `take` back at the front of the queue, for another member. Takes it. */

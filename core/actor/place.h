@@ -36,6 +36,13 @@ struct progress {
     uint64_t before;            /* owner: progress of the former incarnations */
 };
 
+/* What the queue of a pool says of a member: pool/lending.h. */
+enum place_note {
+    PLACE_NOT_NOTED,
+    PLACE_FREE, /* it sleeps, since the queue is empty */
+    PLACE_LENT, /* as free, but a thread outside has taken it, and no turn of it knows that yet */
+};
+
 /* The standing of a place in its pool. */
 enum place_standing {
     PLACE_MEMBER,
@@ -77,7 +84,7 @@ struct place {
     _Atomic(char *) open_reason; /* owner writes once: the reason of the first failed open */
     _Atomic(struct progress *) progress; /* owner writes once: PLACE_UNITS of them, or NULL */
     _Atomic(struct handover *) handover; /* owner, after the pool's lock; NULL: none, or over */
-    _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: it was never taken */
+    _Atomic(struct lease *) lease;       /* owner writes once: lease.h; NULL: never leased */
     _Atomic(struct outbox *) outbox;     /* owner writes once; NULL: nothing has waited yet */
     _Atomic uint64_t restarts;           /* owner writes */
     _Atomic uint64_t retried;            /* owner writes: messages that were retried */
@@ -109,8 +116,10 @@ struct place {
     _Atomic uint8_t renewal;    /* enum renewal: see restart.h; its own turns read it, too */
 
     /* the lock of the shared queue */
-    _Atomic bool pulls; /* noted as idle there; set in its own turns, also read there */
-    struct list pulling;
+    _Atomic uint8_t noted;        /* enum place_note; its own turns read it, too */
+    bool lends;                   /* while it is noted as free: a thread outside may take it */
+    uint64_t look_ns;             /* while it is noted: by then its turn begins; TIMER_NEVER */
+    struct list pulling;          /* while it is noted as free */
     struct pull_queue *called_by; /* woken for a message there, or on its way back; NULL: not */
     /* written there: since when it is called by a queue of takers, also when it is late; 0: it is
      * not, or has come */
@@ -168,13 +177,21 @@ static inline const char *place_path(const struct actor *actor)
 /* The subject of a log line: the owner of a member, else the actor. */
 const char *place_subject(const struct actor *actor);
 
-/* Removes the note that its actor sleeps because the shared queue is empty. Owner. */
+/* Removes the note that its actor sleeps because the shared queue is empty, or was lent meanwhile.
+ * Owner. */
 static inline void place_awake(struct place *place)
 {
-    /* Relaxed: only this actor's own turn sets it. A thread that clears it sends a signal, which
-     * began this turn or begins the next one. */
-    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
+    /* Relaxed: only this actor's own turn begins to note it. A thread that removes the note sends a
+     * signal, which began this turn or begins the next one; one that changes it leaves a note. */
+    if (atomic_load_explicit(&place->noted, memory_order_relaxed) != PLACE_NOT_NOTED)
         place->owner->ops->awake(place);
+}
+
+/* As place_awake, of an actor that may have no place. Owner. */
+static inline void place_awake_any(const struct actor *actor)
+{
+    if (actor->place)
+        place_awake(actor->place);
 }
 
 /* True when the actor must finish the shared queue before it can leave. Owner. */

@@ -8,7 +8,7 @@
 #include "actor/askers.h"
 #include "actor/callback.h"
 #include "actor/deadlines.h"
-#include "actor/external_request.h"
+#include "actor/external_answer.h"
 #include "actor/leases.h"
 #include "actor/own.h"
 #include "actor/place.h"

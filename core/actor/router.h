@@ -46,6 +46,9 @@ struct router_ops {
     uint32_t (*chain_room)(struct router *router);
     /* As route, for a TAKE: it may have the room of takers that have given up. */
     int (*take)(struct router *router, struct executor *executor, struct message *take);
+    /* Grants a free member to a thread outside, without a turn of the member. False: there is none,
+     * or it needs a turn; the thread sends a TAKE then. */
+    bool (*lend)(struct router *router, struct executor *executor, struct weir_lease *out);
     /* True once it accepts no more messages. */
     bool (*is_closing)(struct router *router);
     /* Ends it, and all actors below: drained, or with the reason KILL after their present

@@ -188,12 +188,11 @@ __attribute__((noinline)) static void give(struct actor *actor, struct message *
         manage(actor, message);
         return;
     }
+    place_awake_any(actor); /* any of these handlers may take long; it may be lent by now */
     if (lease_refuses(actor, message)) {
         unwelcome_refuse(actor, message);
         return;
     }
-    if (actor->place)
-        place_awake(actor->place); /* any of these handlers may take long */
     context->gathers = actor->spec->behaviour->flush != NULL;
     /* A handler that may block must not delay these messages until its end. */
     if (!(actor->spec->behaviour->flags & WEIR_BLOCKING)) {
@@ -334,6 +333,7 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
 {
     struct message *message;
 
+    place_awake_any(actor);
     group_flush(actor->executor); /* a step may take long */
     if (actor_is_called(actor) || mailbox_has_other(&actor->mailbox)) {
         if (context->gathers)
@@ -496,7 +496,7 @@ static bool is_noted_idle(const struct actor *actor)
 {
     /* Relaxed: its own note. To remove it, or to make the actor share a queue, is a signal. */
     return !place_shares_queue(actor) || !lease_lets_pull(actor) ||
-           atomic_load_explicit(&actor->place->pulls, memory_order_relaxed);
+           atomic_load_explicit(&actor->place->noted, memory_order_relaxed);
 }
 
 /* True when only the mailbox could give it more work, also after a turn without budget left. */
@@ -589,8 +589,7 @@ enum turn actor_turn(struct schedulable *schedulable, struct executor *executor)
 
     actor->executor = executor;
     executor->noted = NULL;
-    if (actor->place)
-        place_awake(actor->place);
+    place_awake_any(actor);
     while (more && has_budget(executor, &context))
         more = becomes_plain(actor) ? run_plain(actor, &context) : step(actor, &context);
     if (context.gathers)

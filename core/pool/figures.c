@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "actor/children.h"
+#include "actor/lease.h"
 #include "actor/lifecycle.h"
 #include "actor/misuse.h"
 #include "actor/runtime.h"
+#include "pool/lending.h"
 #include "pool/pulling.h"
 
 #define NS_PER_MS 1000000u
@@ -80,6 +82,7 @@ static void count_place(struct tally *tally, struct place *place, bool retiring)
     tally->stats.waiting += waiters_of(waiters);
 
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    lease_add_ledger(place, &reading);
     ledger_reading_add(&tally->ledger, &reading);
     (void)age_in_hand_locked(place, &reading);
     children_add_ledger(place, &tally->ledger);
@@ -347,7 +350,7 @@ static void list_places(struct listing *listing, struct list *places, bool retir
             .process = atomic_load_explicit(&place->process, memory_order_relaxed),
         };
 
-        ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+        lending_read_ledger(place, &reading);
         member.busy = reading.in_hand > 0;
         member.queued = reading.queued;
         member.held = reading.held;

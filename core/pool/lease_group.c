@@ -42,6 +42,18 @@ static uint32_t with_most_free(const struct members *members)
     return best;
 }
 
+static uint32_t choose(const struct members *members, uint32_t first)
+{
+    return first < members->count && free_in(&members->members[first]) > 0
+               ? first
+               : with_most_free(members);
+}
+
+struct pool *lease_group_choose(const struct members *members, uint32_t first)
+{
+    return members->members[choose(members, first)].pool;
+}
+
 /* Wakes a worker: of the pool with the number `first`, or, if that has no free one or does not
  * exist, of the one with most free workers. The lock of the group's queue is held. */
 static bool wake_one_locked(struct pool *group, struct executor *executor, uint32_t first)
@@ -51,8 +63,7 @@ static bool wake_one_locked(struct pool *group, struct executor *executor, uint3
 
     if (members->count == 0)
         return false;
-    if (first >= members->count || free_in(&members->members[first]) == 0)
-        first = with_most_free(members);
+    first = choose(members, first);
     for (uint32_t i = 0; i < members->count; i++) {
         struct pool *pool = members->members[(first + i) % members->count].pool;
 

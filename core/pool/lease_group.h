@@ -29,6 +29,11 @@ bool lease_group_takes(const struct pool *pool, const struct message *message);
 int lease_group_push(struct pool *group, struct executor *executor, struct message *take,
                      uint32_t first);
 
+/* The member with the number `first`, or, if that has no free worker, or `first` is
+ * LEASE_GROUP_MOST_FREE, the one with most of them; there is a member. NULL: it is no pool. Any
+ * thread. */
+struct pool *lease_group_choose(const struct members *members, uint32_t first);
+
 /* As pulling_put_back, for a TAKE that may be of the worker's group: then any worker of that group
  * gets the TAKE. */
 void lease_group_put_back(struct place *place, struct message *message);

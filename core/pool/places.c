@@ -12,6 +12,7 @@
 #include "pool/ending.h"
 #include "pool/escalation.h"
 #include "pool/lease_group.h"
+#include "pool/lending.h"
 #include "pool/outcome.h"
 #include "pool/outlet.h"
 #include "pool/pulling.h"
@@ -168,6 +169,7 @@ static void ended(struct place *place)
         leases_leave(lease);
     lock_acquire(&pool->lock);
     ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    lease_add_ledger(place, &reading);
     children_add_ledger(place, &reading);
     ledger_reading_add(&pool->gone, &reading);
     pool->gone_retried += atomic_load_explicit(&place->retried, memory_order_relaxed);
@@ -322,6 +324,7 @@ const struct owner_ops pool_owner_ops = {
     .take_spec = take_spec,
     .take = pulling_take,
     .awake = pulling_awake,
+    .end_loan = lending_end,
     .comes = takers_come,
     .put_back = lease_group_put_back,
     .keeps = pulling_keeps,

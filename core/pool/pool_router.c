@@ -55,6 +55,11 @@ static int take(struct router *router, struct executor *executor, struct message
     return route_take(pool_of_router(router), executor, message);
 }
 
+static bool lend(struct router *router, struct executor *executor, struct weir_lease *out)
+{
+    return route_lend(pool_of_router(router), executor, out);
+}
+
 static bool is_closing(struct router *router)
 {
     return flags_is_closing(&pool_of_router(router)->flags);
@@ -91,6 +96,7 @@ const struct router_ops pool_router_ops = {
     .room = room,
     .chain_room = chain_room,
     .take = take,
+    .lend = lend,
     .is_closing = is_closing,
     .close = end,
     .time = on_time,

@@ -40,6 +40,55 @@ void pull_count_left_locked(struct pool *pool, const struct message *message)
         pool->gone.dead++;
 }
 
+static void set_note(struct place *place, enum place_note note)
+{
+    atomic_store_explicit(&place->noted, (uint8_t)note, memory_order_relaxed);
+}
+
+static void add_sleeping(struct pull_queue *pull, int32_t by)
+{
+    uint32_t sleeping = atomic_load_explicit(&pull->sleeping, memory_order_relaxed);
+
+    atomic_store_explicit(&pull->sleeping, sleeping + (uint32_t)by, memory_order_relaxed);
+}
+
+void pull_note_free_locked(struct place *place)
+{
+    struct pull_queue *pull = &pool_of_place(place)->pull;
+
+    list_append(&pull->idle, &place->pulling);
+    set_note(place, PLACE_FREE);
+    add_sleeping(pull, 1);
+}
+
+void pull_unnote_locked(struct place *place, enum place_note note)
+{
+    struct pull_queue *pull = &pool_of_place(place)->pull;
+
+    list_remove(&place->pulling);
+    set_note(place, note);
+    add_sleeping(pull, -1);
+}
+
+struct pool *pull_first_locked(struct pool *pool, struct pool *group)
+{
+    const struct message *own = message_queue_first(&pool->pull.messages.queue);
+    const struct message *above = group ? message_queue_first(&group->pull.messages.queue) : NULL;
+
+    return above && (!own || above->queued_ns < own->queued_ns) ? group : pool;
+}
+
+struct message *pull_take_out_locked(struct pool *from)
+{
+    struct message *message = message_list_take(&from->pull.messages);
+
+    if (message) {
+        pull_count_locked(&from->pull, message, false);
+        pull_set_waiting_locked(from);
+    }
+    return message;
+}
+
 void pull_call_locked(struct place *place, struct pull_queue *caller, uint64_t now_ns)
 {
     place->called_by = caller;

@@ -2,12 +2,14 @@
 #include "pool/pulling.h"
 
 #include "actor/dead_store.h"
+#include "actor/lease_turn.h"
 #include "actor/lifecycle.h"
 #include "actor/request.h"
 #include "actor/runtime.h"
 #include "actor/settle.h"
 #include "actor/wanted.h"
 #include "pool/elastic.h"
+#include "pool/lending.h"
 #include "pool/pool.h"
 #include "pool/pull_queue.h"
 #include "pool/route_ops.h"
@@ -31,13 +33,6 @@ void pulling_finish(struct pull_queue *pull, struct executor *executor)
 
 /* --- idle workers ---------------------------------------------------------------------------- */
 
-static void forget_idle_locked(struct pull_queue *pull, struct place *place)
-{
-    list_remove(&place->pulling);
-    atomic_store_explicit(&place->pulls, false, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&pull->sleeping, 1, memory_order_relaxed);
-}
-
 /* The actor of a place comes to the queue, or never will. The lock of the place's pool is held. */
 static void forget_call_locked(struct place *place)
 {
@@ -47,15 +42,6 @@ static void forget_call_locked(struct place *place)
     if (place->opens_for)
         atomic_fetch_sub_explicit(&place->opens_for->opening, 1, memory_order_relaxed);
     place->opens_for = NULL;
-}
-
-static void note_idle_locked(struct pull_queue *pull, struct place *place)
-{
-    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
-        return;
-    list_append(&pull->idle, &place->pulling);
-    atomic_store_explicit(&place->pulls, true, memory_order_relaxed);
-    atomic_fetch_add_explicit(&pull->sleeping, 1, memory_order_relaxed);
 }
 
 /* Under the lock, so that the place cannot end. `caller`: the queue with the message. False: no
@@ -69,7 +55,7 @@ static bool wake_for_locked(struct pull_queue *pull, struct pull_queue *caller,
         return false;
     /* Takes the member that went to sleep last: its memory is most likely in the cache. */
     place = LIST_ENTRY(pull->idle.previous, struct place, pulling);
-    forget_idle_locked(pull, place);
+    pull_unnote_locked(place, PLACE_NOT_NOTED);
     /* A message that is no taker waits also while all threads are busy. */
     pull_call_locked(place, caller, caller->leases ? executor_time(executor) : 0);
     (void)actor_signal(place->actor, actor_serial_of(actor_pid(place->actor)), executor,
@@ -97,9 +83,13 @@ void pulling_awake(struct place *place)
     struct pull_queue *pull = &pool_of_place(place)->pull;
 
     lock_acquire(&pull->lock);
-    if (atomic_load_explicit(&place->pulls, memory_order_relaxed))
-        forget_idle_locked(pull, place);
-    forget_call_locked(place);
+    if (pull_note_of(place) == PLACE_LENT) {
+        lending_adopt_locked(place); /* if the lease is over, the place was called */
+    } else {
+        if (pull_note_of(place) == PLACE_FREE)
+            pull_unnote_locked(place, PLACE_NOT_NOTED);
+        forget_call_locked(place);
+    }
     lock_release(&pull->lock);
 }
 
@@ -263,22 +253,7 @@ static bool may_pull_locked(struct actor *actor)
     return !actor->leaving && !mailbox_is_closed(&actor->mailbox);
 }
 
-/* Takes the first message of the pool's queue, or of its group's if that has waited longer. */
-static struct message *take_first_locked(struct pool *pool, struct pool *group)
-{
-    struct message *own = message_queue_first(&pool->pull.messages.queue);
-    struct message *above = group ? message_queue_first(&group->pull.messages.queue) : NULL;
-    struct pool *from = above && (!own || above->queued_ns < own->queued_ns) ? group : pool;
-    struct message *message = message_list_take(&from->pull.messages);
-
-    if (message) {
-        pull_count_locked(&from->pull, message, false);
-        pull_set_waiting_locked(from);
-    }
-    return message;
-}
-
-static struct message *take_or_sleep_locked(struct actor *actor, struct pool *group)
+static struct message *take_or_sleep_locked(struct actor *actor, struct pool *group, bool lends)
 {
     struct pool *pool = pool_of_place(actor->place);
     struct message *message;
@@ -289,14 +264,15 @@ static struct message *take_or_sleep_locked(struct actor *actor, struct pool *gr
     forget_call_locked(actor->place);
     if (!may_pull_locked(actor))
         return NULL; /* when it becomes a member, or is recalled, it gets a signal */
-    message = take_first_locked(pool, group);
+    message = pull_take_out_locked(pull_first_locked(pool, group));
     if (!message) {
-        note_idle_locked(&pool->pull, actor->place);
+        if (pull_note_of(actor->place) == PLACE_NOT_NOTED) {
+            lending_prepare_locked(actor, lends);
+            pull_note_free_locked(actor->place);
+        }
         return NULL;
     }
     settle_pulled(actor);
-    if (atomic_load_explicit(&actor->place->pulls, memory_order_relaxed))
-        forget_idle_locked(&pool->pull, actor->place); /* noted earlier in this turn */
     return message;
 }
 
@@ -304,13 +280,14 @@ struct message *pulling_take(struct actor *actor)
 {
     struct pool *pool = pool_of_place(actor->place);
     struct pool *group = lease_group_of(pool);
+    bool lends = lease_may_be_lent(actor);
     struct message *message;
 
     /* Both locks: a taker of the group finds the member noted as idle, or the member finds it. */
     if (group)
         lock_acquire(&group->pull.lock);
     lock_acquire(&pool->pull.lock);
-    message = take_or_sleep_locked(actor, group);
+    message = take_or_sleep_locked(actor, group, lends);
     lock_release(&pool->pull.lock);
     if (group)
         lock_release(&group->pull.lock);

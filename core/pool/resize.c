@@ -286,7 +286,7 @@ static bool is_idle(const struct place *place, uint32_t stay)
 {
     (void)stay;
     if (leases_are_given(place->owner->leases)) /* a leased worker sleeps, too */
-        return atomic_load_explicit(&place->pulls, memory_order_relaxed);
+        return atomic_load_explicit(&place->noted, memory_order_relaxed) == PLACE_FREE;
     return actor_is_idle(place->actor);
 }
 

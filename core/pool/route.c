@@ -7,6 +7,7 @@
 #include "pool/elastic.h"
 #include "pool/keyless.h"
 #include "pool/lease_group.h"
+#include "pool/lending.h"
 #include "pool/load.h"
 #include "pool/pool.h"
 #include "pool/pulling.h"
@@ -428,6 +429,26 @@ int route_take(struct pool *pool, struct executor *executor, struct message *tak
      * needs their room. A member may have done so since the first try. */
     unwanted_drop(pool, executor);
     return route_counted(pool, executor, take, NULL);
+}
+
+bool route_lend(struct pool *pool, struct executor *executor, struct weir_lease *out)
+{
+    const struct members *members = members_of(pool);
+    const struct route_ops *ops = route_ops_of(pool);
+    struct attempt attempt = { .executor = executor };
+    uint32_t first = LEASE_GROUP_MOST_FREE;
+    struct pool *member;
+
+    if (flags_refusal(flags_word(&pool->flags)) != 0)
+        return false;
+    if (ops->pulls)
+        return lending_begin(pool, pool, executor, out);
+    if (ops->has_keys || members->count == 0)
+        return false;
+    if (!ops->prefers_free)
+        first = choose(pool, members, &attempt).first;
+    member = lease_group_choose(members, first);
+    return member && lending_begin(member, pool, executor, out);
 }
 
 static uint32_t room_in(struct actor *actor)

@@ -34,6 +34,10 @@ int route_leaving(struct pool *pool, struct executor *executor, struct message *
 /* As route_message, for a TAKE: without room, waiting takers that have given up leave theirs. */
 int route_take(struct pool *pool, struct executor *executor, struct message *take);
 
+/* Leases a free member to the program, without a TAKE and without a turn: lending.h. False: it has
+ * to send a TAKE. */
+bool route_lend(struct pool *pool, struct executor *executor, struct weir_lease *out);
+
 /* As route_leaving, without counting a refusal for this pool. */
 int route_uncounted(struct pool *pool, struct executor *executor, struct message *message,
                     struct message_list *left);

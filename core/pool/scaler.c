@@ -7,6 +7,7 @@
 #include "pool/elastic.h"
 #include "pool/figures.h"
 #include "pool/lease_group.h"
+#include "pool/lending.h"
 #include "pool/outcome.h"
 #include "pool/pool.h"
 #include "pool/pulling.h"
@@ -150,7 +151,7 @@ static void count_place(struct check *check, const struct pool *pool, const stru
     struct ledger_reading reading;
     uint64_t age_ns;
 
-    ledger_read(&place->actor->ledger, &place->actor->mailbox, &reading);
+    lending_read_ledger(place, &reading);
     if (shut_ns == 0)
         count_open_place(figures, place, &reading, check->now_ns);
     else

@@ -28,7 +28,7 @@ import peers  # noqa: E402
 from postgres import Server  # noqa: E402
 
 SOURCES = os.path.join(HERE, "leases")
-BARE = ((1, 1), (4, 4), (8, 2))  # users and members: alone, enough for all, too few
+BARE = ((1, 5), (2, 5), (16, 5), (8, 2))  # users and members: enough for all, then too few
 USERS, MEMBERS = 8, 4            # of the database
 ROUNDS_BARE, ROUNDS_DATABASE, ROUNDS_NEW = 40000, 1000, 100  # of each user
 
@@ -114,7 +114,9 @@ def compare_bare(programs, options):
                 {"weir, workers": lambda: run(programs["weir"], "workers", users, members, each),
                  "weir, threads": lambda: run(programs["weir"], "threads", users, members, each),
                  "mutex and condition, threads":
-                     lambda: run(programs["mutex"], "-", users, members, each)}, options)
+                     lambda: run(programs["mutex"], "-", users, members, each),
+                 "the same, in the order of takers":
+                     lambda: run(programs["mutex"], "line", users, members, each)}, options)
 
 
 # --- the database --------------------------------------------------------------------------------

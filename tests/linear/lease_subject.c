@@ -110,7 +110,8 @@ void lease_subject_init(struct lease_subject *subject, const struct lease_subjec
     subject->options = *options;
     subject->random = options->seed;
     subject->wishes.queue = draw(subject, QUEUE_MAX + 1);
-    subject->member_spec = make_spec(subject, &lease_member_behaviour);
+    subject->member_spec = make_spec(subject, options->seed & 1 ? &lease_plain_member_behaviour
+                                                                : &lease_member_behaviour);
     subject->user_spec = make_spec(subject, &lease_user_behaviour);
     make_group(subject);
     make_takers(subject);

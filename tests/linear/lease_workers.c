@@ -76,6 +76,25 @@ const struct weir_behaviour lease_member_behaviour = { .name = "member",
                                                        .taken = taken,
                                                        .returned = returned };
 
+/* The number of a use is drawn under its lease: so those of a worker grow with its leases. */
+static int handle_plain_member(struct weir_self *self, void *state,
+                               const struct weir_message *message)
+{
+    const struct use *use = message->data;
+    struct member_state *member = state;
+
+    (void)self;
+    expect(member->subject, member->use <= use->number);
+    member->use = use->number;
+    return use->fails ? WEIR_FAIL : WEIR_DONE;
+}
+
+const struct weir_behaviour lease_plain_member_behaviour = { .name = "member",
+                                                             .state_size = sizeof(
+                                                                 struct member_state),
+                                                             .open = open_member,
+                                                             .handle = handle_plain_member };
+
 /* --- what a taker does: `self` NULL is the program -------------------------------------------- */
 
 static int send_under(struct lease_subject *subject, struct weir_self *self,

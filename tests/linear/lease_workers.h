@@ -15,6 +15,8 @@
 enum lease_way { LEASE_WAY_DONE, LEASE_WAY_FAILED, LEASE_WAY_BREAK, LEASE_WAYS };
 
 extern const struct weir_behaviour lease_member_behaviour;
+extern const struct weir_behaviour
+    lease_plain_member_behaviour; /* threads lease it by themselves */
 extern const struct weir_behaviour lease_user_behaviour;
 
 /* Carries out an act of a taker: in its turn, or, with `self` NULL, of the program. */

@@ -91,6 +91,34 @@ const struct weir_behaviour storm_member = { .name = "member",
                                              .taken = taken,
                                              .returned = returned };
 
+/* --- members that threads lease by themselves ------------------------------------------------- */
+
+static int handle_bare_member(struct weir_self *self, void *state,
+                              const struct weir_message *message)
+{
+    const struct storm_order *order = message->data;
+    struct storm_member_state *member = state;
+
+    if (order->deed == DEED_FAIL)
+        return WEIR_FAIL;
+    if (order->use == 0) {
+        atomic_fetch_add(&member->storm->plain, 1);
+        return WEIR_DONE;
+    }
+    /* The number of a use is drawn under its lease: so those of a worker grow with its leases. */
+    if (member->use != order->use) {
+        storm_expect(member->storm, member->use < order->use, "used by two", order->use);
+        member->session = atomic_fetch_add(&member->storm->sessions, 1) + 1;
+        member->use = 0;
+    }
+    return serve(self, member, message, order);
+}
+
+const struct weir_behaviour storm_bare_member = { .name = "bare",
+                                                  .state_size = sizeof(struct storm_member_state),
+                                                  .open = open_member,
+                                                  .handle = handle_bare_member };
+
 /* --- users ------------------------------------------------------------------------------------ */
 
 struct storm_user_state {

@@ -104,13 +104,20 @@ static struct pool_settings draw_settings(uint32_t index, uint64_t *random)
     return settings;
 }
 
+static struct spec *spec_of(struct storm *storm, uint32_t index)
+{
+    bool is_bare = index == ALONE ? storm->seed & 1 : index == 1;
+
+    return is_bare ? storm->bare_member : storm->member;
+}
+
 static struct pool *make_pool(struct storm *storm, const char *path, uint32_t index,
                               struct pool *parent)
 {
     uint64_t random = storm->seed + 1;
     struct pool_options options = { .path = path,
                                     .parent = parent,
-                                    .spec = index == GROUP ? NULL : storm->member,
+                                    .spec = index == GROUP ? NULL : spec_of(storm, index),
                                     .size = index == GROUP ? 0 : 2,
                                     .settings = draw_settings(index, &random) };
     struct pool *pool = rig_pool(&storm->rig, &options);
@@ -144,6 +151,7 @@ void storm_init(struct storm *storm, uint64_t seed)
         runtime_start(storm->rig.runtime) != 0)
         abort();
     storm->member = make_spec(storm, &storm_member);
+    storm->bare_member = make_spec(storm, &storm_bare_member);
     storm->user = make_spec(storm, &storm_user);
     storm->pools[GROUP] = make_pool(storm, "group", GROUP, NULL);
     storm->pools[0] = make_pool(storm, "group/a", 0, storm->pools[GROUP]);
@@ -166,7 +174,7 @@ static void reload(struct storm *storm, uint32_t index, uint64_t *random, bool g
     if (index != GROUP) {
         options.size = storm_draw(random, SIZE_MAX_HERE + 1);
         if (index == ALONE || storm_draw(random, 2) == 0)
-            options.spec = storm->member;
+            options.spec = spec_of(storm, index);
     }
     if (pool_change_prepare(storm->pools[index], executor, &options, &change) != 0)
         abort();
@@ -228,6 +236,7 @@ void storm_finish(struct storm *storm)
     runtime_leave(executor);
     rig_finish(&storm->rig);
     spec_unref(storm->member);
+    spec_unref(storm->bare_member);
     spec_unref(storm->user);
     free(storm->use_of);
 }

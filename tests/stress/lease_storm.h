@@ -27,6 +27,7 @@ struct storm {
     struct pool *pools[TARGETS];
     struct pool *users;
     struct spec *member;
+    struct spec *bare_member;
     struct spec *user;
     uint64_t seed;
     uint32_t lost_gives; /* written by its changer */
@@ -74,6 +75,7 @@ struct storm_order {
 enum storm_wish { WISH_TAKE, WISH_GIVE_UP, WISH_FAIL, WISH_STOP };
 
 extern const struct weir_behaviour storm_member;
+extern const struct weir_behaviour storm_bare_member;
 extern const struct weir_behaviour storm_user;
 
 /* --- threads; each does one thing, then returns ----------------------------------------------- */
