@@ -41,6 +41,16 @@ static const char *size_text(struct planning *planning, const struct settings_po
     return plan_text(planning, "%s (now %u)", text, pool->size_now);
 }
 
+/* Of the step to another size. */
+static const char *new_size_text(struct planning *planning, const struct settings_pool *pool)
+{
+    const char *text = size_text(planning, pool);
+
+    return pool->use.entry && pool->use.entry->behaviour->flags & WEIR_KEYED
+               ? plan_text(planning, "%s (some keys move, without the state of the workers)", text)
+               : text;
+}
+
 static void compare_sizes(struct planning *planning, const struct plan_subject *subject,
                           const struct settings_pool *older, const struct settings_pool *newer)
 {
@@ -48,13 +58,9 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
     bool same_bounds = older->core.size_min == newer->core.size_min &&
                        older->core.size_max == newer->core.size_max;
 
-    const char *text = size_text(planning, newer);
-
-    if (same_bounds && settings_size_after(newer, now) == now)
-        return;
-    if (newer->use.entry && newer->use.entry->behaviour->flags & WEIR_KEYED)
-        text = plan_text(planning, "%s (some keys move, without the state of the workers)", text);
-    plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older), text, true);
+    if (!same_bounds || settings_size_after(newer, now) != now)
+        plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),
+                 new_size_text(planning, newer), true);
 }
 
 static const char *scale_text(struct planning *planning, const struct settings_pool *pool)
