@@ -154,16 +154,16 @@ def test_reasons_of_a_child():
             status, text = answer_of(os.path.join(folder, name))
             check(status in (422, 500), f"{name}: {status} {text}")
             check_hides(text, f"the answer of {name}")
-        until(lambda: bytes_of(dead).count("\ndetail: ") == 3,
-              "two lines and a request with an origin")
-        shown = [host.run("dead"), host.run("dead", "--file", dead), host.run("dead", "next")]
+        until(lambda: bytes_of(dead).count("\ndetail: ") == 4,
+              "two lines and two requests")
+        shown = [host.run("dead", "work"), host.run("dead", "--file", dead), host.run("dead", "next")]
         check(host.stop() == 0, "the exit code")
         for got in shown:
             check(got.returncode == 0, f"{got.args}: {got.returncode} {got.stderr}")
             check_hides(got.stdout, " ".join(got.args))
         text = bytes_of(dead)
         check(text.count(WORD) == 1 and f"the payload is {WORD}" in text, f"the file: {text}")
-        check(text.count(SHOWN) == 3, f"the file: {text}")
+        check(text.count(SHOWN) == 4, f"the file: {text}")
         check_hides(log_of(host), "the log")
 
 
