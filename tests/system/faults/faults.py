@@ -314,8 +314,8 @@ def is_unsaved(world, code):
 
 
 def is_said(world, code, call):
-    """A source that could not read something for a while asks for 1. A queue whose lock SQLite could
-    not set may hang as it closes: the host leaves it behind in time."""
+    """A source that could not read something for a while asks for 1. A queue whose lock SQLite
+    could not set may hang as it closes: the host leaves it behind in time."""
     if code == EX_TEMPFAIL:
         return call == "fcntl" and "component=put event=\"did not end in time\"" in world.log()
     return code == 1 and "exit code 1 was asked for" in world.log()
@@ -341,7 +341,8 @@ def play(world, fault):
     code = world.end()
     check_end(world, code)
     call = fault.read()[0]
-    must(code == 0 or is_unsaved(world, code) or is_said(world, code, call), f"exit code {code}")
+    must(code == 0 or is_unsaved(world, code) or is_said(world, code, call),
+         f"exit code {code}")
     check_ledger(world, call == "writev" or code == EX_TEMPFAIL)
     return code
 
