@@ -324,7 +324,8 @@ def is_said(world, code, call):
 def may_repeat(world, code, call):
     """A worker that failed may have passed on a message that is given to another one. files.tail
     saves the former place of a file whose bytes before the present one it cannot read."""
-    return code in (EX_IOERR, EX_TEMPFAIL) or call == "pread" or 'event="worker failed"' in world.log()
+    return code in (EX_IOERR, EX_TEMPFAIL) or call == "pread" or \
+        'event="worker failed"' in world.log()
 
 
 def play(world, fault):
