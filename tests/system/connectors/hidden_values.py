@@ -156,7 +156,7 @@ def test_reasons_of_a_child():
             check_hides(text, f"the answer of {name}")
         until(lambda: bytes_of(dead).count("\ndetail: ") == 4,
               "two lines and two requests")
-        shown = [host.run("dead", "work"), host.run("dead", "--file", dead), host.run("dead", "next")]
+        shown = [host.run("dead", *more) for more in (["work"], ["--file", dead], ["next"])]
         check(host.stop() == 0, "the exit code")
         for got in shown:
             check(got.returncode == 0, f"{got.args}: {got.returncode} {got.stderr}")
