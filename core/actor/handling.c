@@ -93,6 +93,9 @@ void handling_flush(struct actor *actor)
     actor_set_busy(actor, ACTOR_FREE);
     if (verdict == WEIR_DONE) {
         verdict_kept_done(actor);
+    } else if (verdict == WEIR_STOP) {
+        if (!(actor->flags & ACTOR_FAILS)) /* else the turn ends it as failed */
+            restart_at_once(actor, WEIR_END_NORMAL);
     } else if (verdict != WEIR_KEEP) {
         if (verdict != WEIR_FAIL)
             misuse_report(actor, MISUSE_VERDICT, verdict);

@@ -11,6 +11,7 @@
 #include "actor/callback.h"
 #include "actor/find.h"
 #include "actor/giving.h"
+#include "actor/kept.h"
 #include "actor/lifecycle.h"
 #include "actor/link.h"
 #include "actor/origin.h"
@@ -161,20 +162,18 @@ int host_reply(struct weir_self *self, struct weir_message *request, struct weir
     return status;
 }
 
-/* Only the current message can be forwarded. It keeps its sender and reference, and its attempt if
- * it has an origin. */
-static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
+/* The current message or a kept one. It keeps its sender and reference, and its attempt if it has
+ * an origin. */
+static int pass_on(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
 {
     uint32_t flags = message->public.reserved;
     uint16_t attempt = message->public.attempt;
     uint8_t old_lane = message->public.lane;
     int status;
 
-    /* A notice of an end is for its receiver only. */
-    if (message != actor->current || message->public.kind > WEIR_EVENT)
-        return WEIR_EINVALID;
     message->public.reserved &= ~(uint32_t)(MESSAGE_OUTSIDE_LEDGER | MESSAGE_DIRECT |
-                                            MESSAGE_LEASED | MESSAGE_OWN | MESSAGE_RETRIED);
+                                            MESSAGE_LEASED | MESSAGE_OWN | MESSAGE_RETRIED |
+                                            MESSAGE_KEPT);
     own_mark(actor, to, message);
     if (to == actor_pid(actor))
         message->public.reserved |= MESSAGE_OWN;
@@ -191,10 +190,28 @@ static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct
         message->public.lane = old_lane;
         return status;
     }
-    actor->current = NULL;
     if (!(flags & MESSAGE_OUTSIDE_LEDGER))
         settle_forwarded(actor);
     return 0;
+}
+
+static int forward(struct actor *actor, weir_pid to, enum weir_lane lane, struct message *message)
+{
+    bool is_current = message == actor->current;
+    int status;
+
+    /* Compares addresses first: the message may be settled and freed. A notice of an end is for its
+     * receiver only. */
+    if ((!is_current && !kept_has(actor, message)) || message->public.kind > WEIR_EVENT)
+        return WEIR_EINVALID;
+    if (!is_current)
+        kept_remove(actor, message);
+    status = pass_on(actor, to, lane, message);
+    if (status == 0 && is_current)
+        actor->current = NULL;
+    if (status != 0 && !is_current)
+        kept_return(actor, message);
+    return status;
 }
 
 int host_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,

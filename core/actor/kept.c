@@ -129,6 +129,12 @@ void kept_add(struct actor *actor, struct message *message)
         actor_ext_arm(actor, message->kept_ns + limit);
 }
 
+void kept_return(struct actor *actor, struct message *message)
+{
+    append(actor, message);
+    actor_disturb(actor);
+}
+
 bool kept_has(struct actor *actor, const struct message *message)
 {
     return kept_find(actor, (uint64_t)(uintptr_t)message) &&

@@ -22,6 +22,9 @@ struct message *kept_find(struct actor *actor, uint64_t address);
  * WEIR_FAIL: it stays in the list until the incarnation ends. */
 bool kept_has(struct actor *actor, const struct message *message);
 
+/* Keeps a message again, as the last one: it could not be passed on. */
+void kept_return(struct actor *actor, struct message *message);
+
 /* Removes a message that kept_find has found. */
 void kept_remove(struct actor *actor, struct message *message);
 

@@ -2,20 +2,27 @@
 #include "actor/stash.h"
 
 #include "actor/front.h"
+#include "actor/kept.h"
 #include "actor/settle.h"
 
 int stash_put(struct actor *actor, struct message *message)
 {
+    bool is_current = message == actor->current;
     struct actor_ext *ext;
 
-    if (message != actor->current || (message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
+    if ((!is_current && !kept_has(actor, message)) ||
+        (message->public.reserved & MESSAGE_OUTSIDE_LEDGER))
         return WEIR_EINVALID;
     ext = actor_ext_get(actor);
     if (!ext)
         return WEIR_ENOMEM;
     if (ext->stash.count >= STASH_MAX)
         return WEIR_EFULL;
-    actor->current = NULL;
+    if (is_current)
+        actor->current = NULL;
+    else
+        kept_remove(actor, message);
+    message->public.reserved &= ~(uint32_t)MESSAGE_KEPT;
     settle_hold(actor);
     message_list_append(&ext->stash, message);
     return 0;

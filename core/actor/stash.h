@@ -18,7 +18,7 @@ static inline uint32_t stash_count(const struct actor *actor)
     return actor->ext ? actor->ext->stash.count : 0;
 }
 
-/* Stashes the message in hand. Takes it on 0. WEIR_EFULL, WEIR_EINVALID. */
+/* Stashes the message in hand, or a kept one. Takes it on 0. WEIR_EFULL, WEIR_EINVALID. */
 int stash_put(struct actor *actor, struct message *message);
 
 /* Moves the first `count` messages in front of the normal lane, in order; returns their number. */

@@ -54,7 +54,7 @@ int weir_kit_flush(struct weir_kit *kit)
     verdict = kit->behaviour.flush(&kit->self, kit->state);
     if (verdict == WEIR_DONE)
         kit_message_settle_all_kept(kit);
-    else if (verdict != WEIR_KEEP && verdict != WEIR_FAIL)
+    else if (verdict != WEIR_KEEP && verdict != WEIR_STOP && verdict != WEIR_FAIL)
         kit_problem(kit, "flush answered %d, which says nothing", verdict);
     kit_turn_end(kit);
     return verdict;

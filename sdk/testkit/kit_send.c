@@ -222,8 +222,8 @@ int kit_send_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
     };
     int status;
 
-    if (in_hand->owner != KIT_IN_HAND || in_hand->forwarded) {
-        kit_problem(kit, "a message was forwarded that is not in hand");
+    if ((in_hand->owner != KIT_IN_HAND && in_hand->owner != KIT_KEPT) || in_hand->forwarded) {
+        kit_problem(kit, "a message was forwarded that is neither in hand nor kept");
         return WEIR_EINVALID;
     }
     status = check_way(to, lane);
@@ -232,6 +232,8 @@ int kit_send_forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
     if (status != 0)
         return status;
     in_hand->forwarded = true;
+    if (in_hand->owner == KIT_KEPT) /* no verdict of `handle` follows */
+        in_hand->owner = KIT_SENT;
     kit_send_note(kit, &sent);
     return 0;
 }

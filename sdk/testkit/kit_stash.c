@@ -31,8 +31,9 @@ int kit_stash_put(struct weir_self *self, struct weir_message *message)
     struct weir_kit *kit = kit_of(self);
     struct kit_message *in_hand = (struct kit_message *)(void *)message;
 
-    if (in_hand->owner != KIT_IN_HAND || in_hand->forwarded || in_hand->stashed) {
-        kit_problem(kit, "a message was stashed that is not in hand");
+    if ((in_hand->owner != KIT_IN_HAND && in_hand->owner != KIT_KEPT) || in_hand->forwarded ||
+        in_hand->stashed) {
+        kit_problem(kit, "a message was stashed that is neither in hand nor kept");
         return WEIR_EINVALID;
     }
     if (message->lane != WEIR_NORMAL)
@@ -40,6 +41,8 @@ int kit_stash_put(struct weir_self *self, struct weir_message *message)
     if (weir_kit_stashed_count(kit) >= STASH_MAX)
         return WEIR_EFULL;
     in_hand->stashed = true;
+    if (in_hand->owner == KIT_KEPT) /* no verdict of `handle` follows */
+        in_hand->owner = KIT_STASHED;
     return 0;
 }
 

@@ -239,8 +239,8 @@ struct weir_behaviour {
      * then `flush` comes next, and sets the demand again.
      *
      * `handle` returns WEIR_KEEP. `flush` returns WEIR_DONE: all messages that the worker keeps are
-     * done; or WEIR_KEEP: it has settled some with weir_settle, and keeps the others. Any other
-     * number counts as WEIR_FAIL. A failure of the incarnation ends what it keeps, without `flush`:
+     * done; or WEIR_KEEP: it has settled some with weir_settle, and keeps the others; or WEIR_STOP:
+     * it has settled all, and this incarnation ends normally. Any other number counts as WEIR_FAIL. A failure of the incarnation ends what it keeps, without `flush`:
      * one message on which the worker fails ends, or gives again, up to 1023 others.
      * Older hosts ignore this callback.
      */

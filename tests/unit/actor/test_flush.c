@@ -41,12 +41,14 @@ static int wait_and_gather(struct weir_self *self, struct probe *probe,
     return gather(self, probe, message);
 }
 
-/* With another answer than WEIR_DONE it settles the first one as rejected, the others as done. */
+/* With WEIR_KEEP and WEIR_STOP it settles the first one as rejected, the others as done. */
 static int flush(struct weir_self *self, void *state)
 {
+    bool settles = flush_answers == WEIR_KEEP || flush_answers == WEIR_STOP;
+
     (void)state;
     probe_note(noted_by, FLUSHED + gathered_count);
-    for (uint32_t i = 0; i < gathered_count && flush_answers == WEIR_KEEP; i++)
+    for (uint32_t i = 0; i < gathered_count && settles; i++)
         CU_ASSERT_EQUAL(weir_settle(self, gathered[i], i == 0 ? WEIR_REJECT : WEIR_DONE), 0);
     gathered_count = 0;
     return flush_answers;
@@ -238,6 +240,25 @@ static void test_order_to_end_keeps_its_reason(void)
     finish(&f, 0, 1);
 }
 
+/* promise A29: the worker ends normally, and goes on with the next messages. */
+static void test_flush_may_end_the_incarnation(void)
+{
+    static const uint64_t expected[] = { 1, 2, 3, FLUSHED + 3, CLOSED, 4, FLUSHED + 1 };
+    struct fixture f;
+
+    begin(&f, LIMIT, WEIR_BLOCKING, WEIR_STOP);
+    noted_by->behaviour.close = note_close;
+    give_three(&f);
+    CU_ASSERT_EQUAL(rig_dead(f.pool, DEAD_REJECTED), 1);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, noted_by, CLOSED, 1));
+    flush_answers = WEIR_DONE;
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid, (struct order){ .act = gather, .id = 4 }), 0);
+    CU_ASSERT_TRUE(rig_drained(&f.rig, f.pool));
+    expect(expected, 7);
+    noted_by->behaviour.close = NULL;
+    finish(&f, 3, 1);
+}
+
 static void test_worker_is_flushed_before_it_closes(void)
 {
     static const uint64_t expected[] = { 1, FLUSHED + 1, 2, FLUSHED + 1, CLOSED };
@@ -334,6 +355,7 @@ int main(void)
         { "in hand", test_worker_that_keeps_in_hand_is_flushed },
         { "own verdicts", test_each_message_gets_its_own_verdict },
         { "failed flush", test_failed_flush_ends_what_was_gathered },
+        { "stopping flush", test_flush_may_end_the_incarnation },
         { "restart", test_worker_is_flushed_before_it_restarts },
         { "closing", test_worker_is_flushed_before_it_closes },
         CU_TEST_INFO_NULL,

@@ -122,7 +122,7 @@ static void test_message_stashed_twice_is_found(void)
 
     ((struct state *)weir_kit_state(kit))->stashes_twice = true;
     CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "a", 1), WEIR_REJECT);
-    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_problems(kit), "was stashed that is not in hand"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_problems(kit), "was stashed that is neither in hand"));
     CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_problems(kit), "(text/1) was stashed, and answered"));
     CU_ASSERT_EQUAL(weir_kit_destroy(kit), 2);
 }
