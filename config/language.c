@@ -254,6 +254,11 @@ static const struct language_row pool_process[] = {
     VALUE(struct settings_process, files, "files", uint32_t, WEIR_U32, .fallback = "0",
           .max = 1u << 20,
           .help = "how many descriptors a process may have open; 0 = as many as the host"),
+    VALUE(
+        struct settings_process, window, "window", uint32_t, WEIR_U32, .fallback = "64", .min = 1,
+        .max = 64,
+        .help = "how many messages a process may have at a time while it is quick with them; at a "
+                "crash only the one in hand counts, and the others go back"),
     SECTION(0, struct settings_process, sandbox, "sandbox", pool_sandbox,
             .help = "what a process may do after `open`; without the key, what the host may do. "
                     "`{}` forbids all files that are not open, and the network"),

@@ -115,6 +115,7 @@ struct settings_process {
     uint64_t timeout_ms; /* of a callback; 0 = none */
     uint64_t memory;     /* bytes of one process; 0 = none */
     uint32_t files;      /* open descriptors of one process; 0 = as the host */
+    uint32_t window;     /* messages of one process at a time */
     struct settings_sandbox sandbox;
 };
 

@@ -15,7 +15,6 @@
 
 #define MORE 0x80000000u /* of a kind: the frame goes on in the next record */
 #define NS_PER_MS 1000000u
-#define LOOK_MS 1000
 #define CRY 'M'
 
 int channel_begin(struct channel *channel, struct segment *segment, bool is_host, int bell)
@@ -49,10 +48,24 @@ static void send_byte(int bell, const char *byte)
         (void)sched_yield();
 }
 
+static uint64_t now_ns(void)
+{
+    struct clock clock = clock_monotonic();
+
+    return clock_now_ns(&clock);
+}
+
+static void ring_if(const struct channel *channel, bool must)
+{
+    if (must)
+        send_byte(channel->bell, "");
+}
+
+/* For what was put. */
 static void ring(struct channel *channel)
 {
-    if (segment_must_ring(&channel->end))
-        send_byte(channel->bell, "");
+    channel->unrung_ns = 0;
+    ring_if(channel, segment_must_ring(&channel->end, false));
 }
 
 /* False: the other end is closed. */
@@ -66,15 +79,17 @@ static bool silence(struct channel *channel)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+/* Until it is time to look, or too late. */
 static int milliseconds_left(const struct channel *channel)
 {
-    struct clock clock = clock_monotonic();
-    uint64_t now_ns, left_ms;
+    uint64_t until = channel->look ? channel->look_ns : UINT64_MAX, now, left_ms;
 
-    if (!channel->due_ns)
+    if (channel->due_ns && channel->due_ns < until)
+        until = channel->due_ns;
+    if (until == UINT64_MAX)
         return -1;
-    now_ns = clock_now_ns(&clock);
-    left_ms = channel->due_ns > now_ns ? (channel->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
+    now = now_ns();
+    left_ms = until > now ? (until - now + NS_PER_MS - 1) / NS_PER_MS : 0;
     return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
 }
 
@@ -90,17 +105,15 @@ void channel_hear(struct channel *channel)
 
 int channel_check(struct channel *channel)
 {
-    struct clock clock = clock_monotonic();
-    uint64_t now_ns;
+    uint64_t now;
 
     if (!channel->look && !channel->due_ns)
         return WEIR_OK;
-    now_ns = clock_now_ns(&clock);
-    if (channel->due_ns && now_ns >= channel->due_ns)
+    now = now_ns();
+    if (channel->due_ns && now >= channel->due_ns)
         return WEIR_ETIMEOUT;
-    if (!channel->look || now_ns < channel->look_ns)
+    if (!channel->look || now < channel->look_ns)
         return WEIR_OK;
-    channel->look_ns = now_ns + (uint64_t)LOOK_MS * NS_PER_MS;
     return channel->look(channel->context);
 }
 
@@ -110,15 +123,15 @@ static int await(struct channel *channel, bool room)
 {
     struct pollfd waited_for[] = { { .fd = channel->bell, .events = POLLIN },
                                    { .fd = channel->life, .events = POLLIN } };
-    int left_ms = milliseconds_left(channel);
-    int slept_ms = channel->look && (left_ms < 0 || left_ms > LOOK_MS) ? LOOK_MS : left_ms;
     int ready, status = channel_check(channel);
 
     if (status != WEIR_OK)
         return status;
+    if (channel->unrung_ns)
+        ring(channel);
     if (!segment_may_sleep(&channel->end, room))
         return WEIR_OK;
-    ready = poll(waited_for, 2, slept_ms);
+    ready = poll(waited_for, 2, milliseconds_left(channel));
     if (ready == 0)
         return WEIR_OK;
     if (ready < 0)
@@ -142,8 +155,8 @@ static int put(struct channel *channel, uint32_t kind, uint64_t number, const ch
     return status;
 }
 
-int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
-                 const struct parcel *content)
+static int put_all(struct channel *channel, uint32_t kind, uint64_t number,
+                   const struct parcel *content)
 {
     size_t sent = 0, size = content ? content->size : 0;
     int status;
@@ -159,7 +172,42 @@ int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
                      content ? content->bytes + sent : NULL, part);
         sent += part;
     } while (status == WEIR_OK && sent < size);
+    return status;
+}
+
+int channel_send(struct channel *channel, uint32_t kind, uint64_t number,
+                 const struct parcel *content)
+{
+    int status = put_all(channel, kind, number, content);
+
     ring(channel);
+    return status;
+}
+
+int channel_try_send(struct channel *channel, uint32_t kind, uint64_t number,
+                     const struct parcel *content)
+{
+    int status;
+
+    if (content->failed)
+        return WEIR_ENOMEM;
+    if (content->size > SEGMENT_PIECE)
+        return WEIR_EFULL;
+    status = segment_put(&channel->end, kind, number, content->bytes, (uint32_t)content->size);
+    ring(channel);
+    return status;
+}
+
+int channel_post(struct channel *channel, uint32_t kind, uint64_t number,
+                 const struct parcel *content)
+{
+    int status = put_all(channel, kind, number, content);
+    uint64_t now = now_ns();
+
+    if (channel->unrung_ns && now - channel->unrung_ns >= CHANNEL_UNRUNG_NS)
+        ring(channel);
+    else if (!channel->unrung_ns)
+        channel->unrung_ns = now;
     return status;
 }
 
@@ -173,8 +221,8 @@ static int next_record(struct channel *channel, struct segment_record *record)
             return waited;
         waited = await(channel, false);
     }
-    if (got > 0)
-        ring(channel); /* the other side may wait for room */
+    if (got > 0) /* the other side may wait for room */
+        ring_if(channel, segment_must_ring(&channel->end, true));
     return got > 0 ? WEIR_OK : got;
 }
 

@@ -5,6 +5,11 @@
  * The host gives a callback: a frame with its arguments. Until the process says DIALOGUE_RETURN, it
  * may make calls into its host, one at a time: a frame with the arguments, to which the host
  * answers with a frame that begins with a status. Messages have numbers, which the host counts.
+ *
+ * Of DIALOGUE_HANDLE the host may give several ahead, and nothing else meanwhile. The process
+ * carries them out in order, each with a DIALOGUE_RETURN that has the number of the message. It
+ * answers DIALOGUE_UNTOUCHED for those that it does not begin: that the host has recalled, and those
+ * behind a message after which the host must decide, up to the first one of the next window.
  */
 #ifndef HOST_ISOLATION_DIALOGUE_H
 #define HOST_ISOLATION_DIALOGUE_H
@@ -20,12 +25,16 @@
 
 /* A longer payload passes in neither direction. */
 #define DIALOGUE_PAYLOAD_MAX ((size_t)256 << 20)
+/* Messages of one process at a time, but for those that it keeps. */
+#define DIALOGUE_WINDOW_MAX 64u
+/* A message with a longer payload has the process for itself. */
+#define DIALOGUE_AHEAD_MAX ((size_t)32 << 10)
 /* Different tags of messages from one process: the host keeps each name until it ends. */
 #define DIALOGUE_TAGS_MAX 1024u
 
 enum dialogue_callback {
     DIALOGUE_OPEN = 1,
-    DIALOGUE_HANDLE,
+    DIALOGUE_HANDLE, /* whether it is the first one of a window, and the message */
     DIALOGUE_RECONFIGURE,
     DIALOGUE_CLOSE,
     DIALOGUE_INSPECT,
@@ -81,7 +90,8 @@ enum dialogue_callback {
     X(INSPECT_ADD, inspect_add)
 
 enum dialogue_call {
-    DIALOGUE_RETURN = 100, /* of a callback: its result */
+    DIALOGUE_UNTOUCHED = 99, /* of DIALOGUE_HANDLE: the message was not begun */
+    DIALOGUE_RETURN = 100,   /* of a callback: its result */
 #define DIALOGUE_CALL_NUMBER(name, function) DIALOGUE_##name,
     DIALOGUE_CALL_LIST(DIALOGUE_CALL_NUMBER)
 #undef DIALOGUE_CALL_NUMBER

@@ -3,9 +3,9 @@
  * isolation/isolated.h - a behaviour whose workers are processes: it stands in for the behaviour of
  * a plugin, and passes each callback to a process that has loaded the plugin.
  *
- * It uses the public SDK alone: for core it is a behaviour. A callback waits until the process has
- * carried it out, so it is WEIR_BLOCKING. When the process ends by itself, the worker fails, as by
- * WEIR_FAIL.
+ * It uses the public SDK alone: for core it is a behaviour that gathers its messages. A callback
+ * waits until the process has carried it out, so it is WEIR_BLOCKING. When the process ends by
+ * itself, the worker fails, as by WEIR_FAIL. window.h says what becomes of its messages.
  *
  * Life: isolated_create .. isolated_destroy. Constant, so any thread.
  */
@@ -28,6 +28,7 @@ struct isolated_options {
     uint64_t timeout_ms; /* of a callback; 0 = none */
     uint64_t memory;     /* bytes of a process; 0 = no bound */
     uint32_t files;      /* descriptors of a process; 0 = as the host */
+    uint32_t window;     /* messages of a process at a time: 1 to 64 */
     struct sandbox sandbox;
     uint64_t open_timeout_ms;  /* of `open`, if it is shorter; 0 = none */
     uint64_t close_timeout_ms; /* of `close`, likewise */

@@ -17,6 +17,7 @@ struct serving {
     const struct proxy_callbacks *callbacks;
     struct unparcel *in;
     struct parcel *out;
+    bool emits;
 };
 
 void proxy_finish(struct proxy *proxy)
@@ -27,6 +28,16 @@ void proxy_finish(struct proxy *proxy)
     proxy->kept = NULL;
     proxy->tags = NULL;
     proxy->kept_count = proxy->kept_room = proxy->tag_count = 0;
+}
+
+void proxy_update_demand(struct weir_self *self, struct proxy *proxy)
+{
+    uint32_t demand = proxy->kept_count;
+
+    if (proxy->kept_count < proxy->demand)
+        demand += proxy->window.size;
+    if (demand != proxy->window.demand && weir_set_demand(self, demand) == WEIR_OK)
+        proxy->window.demand = demand;
 }
 
 uint64_t proxy_pack_message(struct proxy *proxy, const struct weir_message *message,
@@ -101,12 +112,15 @@ static const struct weir_tag *tag_of(struct serving *serving, const char *name)
     return proxy->tags[proxy->tag_count] ? proxy->tags[proxy->tag_count++] : NULL;
 }
 
-/* Makes the message joined or detached, as the process wants it. */
+/* Makes the message joined or detached, as the process wants it. Core has the message in hand as a
+ * kept one, so an output joins it here. */
 static int set_join(struct serving *serving, struct weir_message *message, bool detached,
                     bool joined, const struct proxy_message *with)
 {
     if (detached)
         return weir_detach(serving->self, message);
+    if (!joined && serving->emits && serving->proxy->in_hand.message)
+        return weir_join(serving->self, message, serving->proxy->in_hand.message);
     if (!joined)
         return WEIR_OK;
     return with ? weir_join(serving->self, message, with->message) : WEIR_EINVALID;
@@ -182,8 +196,10 @@ static void serve_send_after(struct serving *serving)
 static void serve_emit(struct serving *serving)
 {
     uint32_t output = (uint32_t)unparcel_number(serving->in);
-    struct weir_message *message = take_message(serving);
+    struct weir_message *message;
 
+    serving->emits = true;
+    message = take_message(serving);
     if (message)
         answer_sent(serving, weir_emit(serving->self, output, message), 0, message);
 }
@@ -232,26 +248,15 @@ static void serve_forward(struct serving *serving)
     answer(serving, status);
 }
 
-/* The host has the message in hand until `handle` returns, which comes after `flush`. */
-static int settle(struct serving *serving, const struct proxy_message *known, int verdict)
-{
-    bool is_early = known == &serving->proxy->in_hand && serving->proxy->flushes;
-
-    if (!is_early)
-        return weir_settle(serving->self, known->message, verdict);
-    if (verdict < WEIR_DONE || verdict > WEIR_POSTPONE || verdict == WEIR_KEEP ||
-        verdict == WEIR_STOP)
-        return WEIR_EINVALID;
-    serving->proxy->early = verdict;
-    return WEIR_OK;
-}
-
+/* That in hand is settled by the verdict of `handle`. */
 static void serve_settle(struct serving *serving)
 {
     int verdict = (int)unparcel_number(serving->in);
     struct proxy_message *known = take_known(serving);
-    int status = known ? settle(serving, known, verdict) : WEIR_EINVALID;
+    int status = WEIR_EINVALID;
 
+    if (known && known != &serving->proxy->in_hand)
+        status = weir_settle(serving->self, known->message, verdict);
     if (status == WEIR_OK)
         forget(serving->proxy, known);
     answer(serving, status);
@@ -262,6 +267,7 @@ static void serve_stash(struct serving *serving)
     struct proxy_message *known = take_known(serving);
     int status = known ? weir_stash(serving->self, known->message) : WEIR_EINVALID;
 
+    serving->proxy->window.is_over = serving->proxy->window.is_single = true;
     if (status == WEIR_OK)
         forget(serving->proxy, known);
     answer(serving, status);
@@ -272,6 +278,7 @@ static void serve_put_back(struct serving *serving)
     struct proxy_message *known = take_known(serving);
     int status = known ? weir_put_back(serving->self, known->message) : WEIR_EINVALID;
 
+    serving->proxy->window.is_over = true;
     if (status == WEIR_OK)
         forget(serving->proxy, known);
     answer(serving, status);
@@ -279,6 +286,7 @@ static void serve_put_back(struct serving *serving)
 
 static void serve_unstash(struct serving *serving)
 {
+    serving->proxy->window.is_over = true;
     answer_with(serving, WEIR_OK,
                 weir_unstash(serving->self, (uint32_t)unparcel_number(serving->in)));
 }
@@ -294,12 +302,14 @@ static void serve_time_left(struct serving *serving)
 
 static void serve_retry_after(struct serving *serving)
 {
+    serving->proxy->has_said = true;
     weir_retry_after(serving->self, unparcel_number(serving->in));
     answer(serving, WEIR_OK);
 }
 
 static void serve_reason(struct serving *serving)
 {
+    serving->proxy->has_said = true;
     weir_reason(serving->self, "%s", unparcel_text(serving->in));
     answer(serving, WEIR_OK);
 }
@@ -323,7 +333,14 @@ static void serve_cancel_timer(struct serving *serving)
 
 static void serve_set_demand(struct serving *serving)
 {
-    answer(serving, weir_set_demand(serving->self, (uint32_t)unparcel_number(serving->in)));
+    struct proxy *proxy = serving->proxy;
+    uint64_t count = unparcel_number(serving->in);
+    int status = count <= proxy->in_hand_max ? WEIR_OK : WEIR_EINVALID;
+
+    proxy->window.is_over = true;
+    if (status == WEIR_OK)
+        proxy->demand = (uint32_t)count;
+    answer(serving, status);
 }
 
 static void serve_message_fits(struct serving *serving)
@@ -381,6 +398,7 @@ static void serve_exit(struct serving *serving)
 {
     weir_pid pid = unparcel_number(serving->in);
 
+    serving->proxy->window.is_over = true;
     answer(serving,
            weir_exit(serving->self, pid, (enum weir_end_reason)unparcel_number(serving->in)));
 }
@@ -552,7 +570,7 @@ static serve *const table[] = {
 int proxy_serve(struct weir_self *self, struct proxy *proxy,
                 const struct proxy_callbacks *callbacks, struct channel_frame *frame)
 {
-    struct serving serving = { self, proxy, callbacks, &frame->content, &proxy->out };
+    struct serving serving = { self, proxy, callbacks, &frame->content, &proxy->out, false };
 
     parcel_clear(&proxy->out);
     if (frame->kind <= DIALOGUE_RETURN || frame->kind >= DIALOGUE_CALL_END)

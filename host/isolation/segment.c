@@ -15,6 +15,13 @@
 #define FILL 0u /* the kind of the record that fills the rest of a ring */
 #define ALIGNMENT 16u
 
+/* What a side sleeps for. */
+enum waits {
+    AWAKE,
+    FOR_RECORDS,
+    FOR_ROOM,
+};
+
 /* One direction. The positions only grow. */
 struct way {
     alignas(64) _Atomic uint64_t tail; /* written by the writer */
@@ -24,9 +31,11 @@ struct way {
 struct segment {
     struct way down;
     struct way up;
-    /* Set by a side that is about to sleep, cleared by the one that rings its bell. */
+    /* enum waits. Set by a side that is about to sleep, cleared by the one that rings its bell. */
     alignas(64) _Atomic uint32_t host_sleeps;
     alignas(64) _Atomic uint32_t process_sleeps;
+    alignas(64) _Atomic uint64_t begun;    /* written by the process */
+    alignas(64) _Atomic uint64_t recalled; /* written by the host */
     alignas(64) unsigned char down_bytes[SEGMENT_RING];
     unsigned char up_bytes[SEGMENT_RING];
 };
@@ -233,20 +242,41 @@ static _Atomic uint32_t *sleeps(const struct segment_end *end, bool other)
  */
 bool segment_may_sleep(struct segment_end *end, bool awaits_room)
 {
-    atomic_store(sleeps(end, false), 1);
+    atomic_store(sleeps(end, false), awaits_room ? FOR_ROOM : FOR_RECORDS);
     if (awaits_room ? atomic_load(&way_out(end)->head) == end->seen_head
                     : atomic_load(&way_in(end)->tail) == end->read)
         return true;
-    atomic_store(sleeps(end, false), 0);
+    atomic_store(sleeps(end, false), AWAKE);
     return false;
 }
 
-bool segment_must_ring(struct segment_end *end)
+bool segment_must_ring(struct segment_end *end, bool has_room)
 {
-    return atomic_load(sleeps(end, true)) && atomic_exchange(sleeps(end, true), 0);
+    uint32_t waits = atomic_load(sleeps(end, true));
+
+    if (waits == AWAKE || (has_room && waits == FOR_RECORDS))
+        return false;
+    return atomic_exchange(sleeps(end, true), AWAKE) != AWAKE;
 }
 
-bool segment_was_taken(struct segment_end *end)
+/* Relaxed, all four: the host reads `begun` when the process has ended, and a process that sees a
+ * recall late begins one message more. */
+void segment_begin_number(struct segment_end *end, uint64_t number)
 {
-    return atomic_load(&way_out(end)->head) == end->written;
+    atomic_store_explicit(&end->segment->begun, number, memory_order_relaxed);
+}
+
+uint64_t segment_begun(const struct segment_end *end)
+{
+    return atomic_load_explicit(&end->segment->begun, memory_order_relaxed);
+}
+
+void segment_recall(struct segment_end *end, uint64_t number)
+{
+    atomic_store_explicit(&end->segment->recalled, number, memory_order_relaxed);
+}
+
+uint64_t segment_recalled(const struct segment_end *end)
+{
+    return atomic_load_explicit(&end->segment->recalled, memory_order_relaxed);
 }

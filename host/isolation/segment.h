@@ -65,9 +65,18 @@ int segment_get(struct segment_end *end, struct segment_record *out, void *bytes
 /* True: nothing has come and no room was made since, so this side may sleep until the other one
  * rings its bell. `awaits_room`: for room, not for records. */
 bool segment_may_sleep(struct segment_end *end, bool awaits_room);
-/* After put or get. True: the other side sleeps, and the caller rings its bell. */
-bool segment_must_ring(struct segment_end *end);
-/* True when the other side has copied all that this side has put. */
-bool segment_was_taken(struct segment_end *end);
+/* After put; or after get, with `has_room`. True: the other side sleeps and waits for that, and the
+ * caller rings its bell. */
+bool segment_must_ring(struct segment_end *end, bool has_room);
+
+/*
+ * Two numbers of messages, which count up. The process says which one it begins: the host reads it
+ * when the process has ended, and believes it only about a message that the process has. The host
+ * says up to which one the process shall begin none.
+ */
+void segment_begin_number(struct segment_end *end, uint64_t number);
+uint64_t segment_begun(const struct segment_end *end);
+void segment_recall(struct segment_end *end, uint64_t number);
+uint64_t segment_recalled(const struct segment_end *end);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "host/isolation/dialogue.h"
 #include "host/isolation/settings_image.h"
+#include "host/isolation/worker_ahead.h"
 #include "host/isolation/worker_crash.h"
 #include "host/isolation/worker_messages.h"
 #include "host/isolation/worker_pending.h"
@@ -211,26 +212,6 @@ static int do_open(struct worker *worker, struct unparcel *from)
     return status < 0 ? status : enter_sandbox(worker);
 }
 
-static int do_handle(struct worker *worker, struct unparcel *from)
-{
-    struct worker_message *message = worker_unpack_message(worker, from);
-    int verdict;
-
-    if (!message)
-        return WEIR_POSTPONE; /* memory is out */
-    worker_crash_note_message(message);
-    if (!worker->behaviour->handle) {
-        worker_free_message(message);
-        return WEIR_REJECT;
-    }
-    verdict = worker->behaviour->handle(&worker->self, worker->state, &message->public);
-    if (verdict != WEIR_KEEP || message->is_left)
-        worker_free_message(message);
-    else if (worker->behaviour->flush)
-        worker_add_gathered(worker, message);
-    return verdict;
-}
-
 static int do_flush(struct worker *worker)
 {
     int verdict = worker->behaviour->flush ? worker->behaviour->flush(&worker->self, worker->state)
@@ -317,8 +298,6 @@ static int carry_out(struct worker *worker, struct channel_frame *frame)
     switch (frame->kind) {
     case DIALOGUE_OPEN:
         return do_open(worker, &frame->content);
-    case DIALOGUE_HANDLE:
-        return do_handle(worker, &frame->content);
     case DIALOGUE_RECONFIGURE:
         do_reconfigure(worker, &frame->content);
         return 0;
@@ -338,10 +317,32 @@ static int carry_out(struct worker *worker, struct channel_frame *frame)
     }
 }
 
+/* Messages that were given ahead come before what follows them in the channel. */
+static int run_next(struct worker *worker)
+{
+    struct channel_frame frame;
+    int status, result;
+
+    if (worker->ahead_count > 0)
+        return worker_run_ahead(worker);
+    status = channel_receive(&worker->channel, &frame);
+    if (status != WEIR_OK)
+        return status;
+    if (frame.kind != DIALOGUE_OPEN && !worker->behaviour)
+        return WEIR_ENOTALLOWED;
+    if (frame.kind == DIALOGUE_HANDLE) {
+        worker_queue(worker, &frame);
+        return WEIR_OK;
+    }
+    worker_crash_note((int)frame.kind);
+    result = carry_out(worker, &frame);
+    worker_crash_note(0);
+    return return_value(worker, result);
+}
+
 int worker_run(void)
 {
     struct worker *worker = calloc(1, sizeof *worker);
-    struct channel_frame frame;
     int status = worker ? begin(worker) : WEIR_ENOMEM;
 
     if (status != WEIR_OK) {
@@ -351,18 +352,7 @@ int worker_run(void)
     worker_fill_host(&worker->host);
     worker->self.host = &worker->host;
     worker_crash_begin();
-    do {
-        status = channel_receive(&worker->channel, &frame);
-        if (status == WEIR_OK && frame.kind != DIALOGUE_OPEN && !worker->behaviour)
-            break;
-        if (status == WEIR_OK) {
-            int result;
-
-            worker_crash_note((int)frame.kind);
-            result = carry_out(worker, &frame);
-            worker_crash_note(0);
-            status = return_value(worker, result);
-        }
-    } while (status == WEIR_OK);
+    while (status == WEIR_OK)
+        status = run_next(worker);
     return WEIR_OK;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/isolation/dialogue.h"
+#include "host/isolation/worker_ahead.h"
 
 static struct worker *worker_of(struct weir_self *self)
 {
@@ -31,6 +32,10 @@ int worker_ask(struct weir_self *self, int call, struct unparcel *from)
         return status;
     if (status == WEIR_OK)
         status = channel_receive(&worker->channel, &frame);
+    while (status == WEIR_OK && frame.kind == DIALOGUE_HANDLE) {
+        worker_queue(worker, &frame);
+        status = channel_receive(&worker->channel, &frame);
+    }
     if (status != WEIR_OK || frame.kind != DIALOGUE_ANSWER)
         _exit(EXIT_FAILURE);
     *from = frame.content;

@@ -173,14 +173,17 @@ static int forward(struct weir_self *self, weir_pid to, enum weir_lane lane,
     return part_with(self, DIALOGUE_FORWARD, message);
 }
 
+/* What these calls do with the order of messages, the host does before the next one. */
 static int stash(struct weir_self *self, struct weir_message *message)
 {
+    worker_of(self)->stops = true;
     (void)worker_begin(self);
     return part_with(self, DIALOGUE_STASH, message);
 }
 
 static int put_back(struct weir_self *self, struct weir_message *message)
 {
+    worker_of(self)->stops = true;
     (void)worker_begin(self);
     return part_with(self, DIALOGUE_PUT_BACK, message);
 }
@@ -205,6 +208,7 @@ static uint32_t unstash(struct weir_self *self, uint32_t count)
 {
     uint64_t number = 0;
 
+    worker_of(self)->stops = true;
     parcel_number(worker_begin(self), count);
     (void)worker_ask_number(self, DIALOGUE_UNSTASH, &number);
     return (uint32_t)number;

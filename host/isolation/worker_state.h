@@ -8,6 +8,7 @@
 #include <weir/plugin.h>
 
 #include "host/isolation/channel.h"
+#include "host/isolation/dialogue.h"
 #include "host/isolation/sandbox.h"
 
 #define WORKER_LABEL_SIZE 190u /* as <weir/host.h> has it, with its NUL */
@@ -24,6 +25,13 @@ struct worker_message {
     bool is_left;           /* the host has it no more: stashed, forwarded or put back */
     struct weir_blob *blob; /* held; NULL: the payload is owned */
     char label[WORKER_LABEL_SIZE];
+};
+
+/* A message that the host gave ahead. */
+struct worker_ahead {
+    struct worker_message *message; /* owned; NULL: memory is out */
+    uint64_t number;
+    bool is_first; /* of a window */
 };
 
 struct worker_tag {
@@ -57,6 +65,10 @@ struct worker {
     struct worker_tag *tags;
     struct worker_pending *pending;
     uint64_t last_cookie;
+    struct worker_ahead ahead[DIALOGUE_WINDOW_MAX];
+    uint32_t ahead_first;
+    uint32_t ahead_count;
+    bool stops; /* the host must decide before the next message of this window */
     struct sandbox sandbox;
     struct parcel out;
 };

@@ -161,6 +161,7 @@ static int trap_exits(struct weir_self *self, bool on)
 
 static int end_actor(struct weir_self *self, weir_pid pid, enum weir_end_reason why)
 {
+    worker_of(self)->stops = true; /* it may be the worker itself */
     parcel_number(worker_begin(self), pid);
     parcel_number(&worker_of(self)->out, why);
     return worker_ask_status(self, DIALOGUE_EXIT);
@@ -209,6 +210,7 @@ static weir_pid parent(struct weir_self *self)
 
 static int set_demand(struct weir_self *self, uint32_t count)
 {
+    worker_of(self)->stops = true; /* the host knows how many messages the worker has */
     return worker_ask_with(self, DIALOGUE_SET_DEMAND, count);
 }
 

@@ -68,7 +68,7 @@ static void carry_out(const uint8_t *step, struct segment_end *host, struct segm
         break;
     default:
         (void)segment_put(host, 1, where, piece, value % SEGMENT_PIECE);
-        (void)segment_must_ring(host);
+        (void)segment_must_ring(host, false);
         break;
     }
 }

@@ -54,7 +54,6 @@ static void test_records_come_in_order_around_the_end(void)
         CU_ASSERT_EQUAL(record.number, i);
         CU_ASSERT_EQUAL_FATAL(record.bytes, size);
         CU_ASSERT_EQUAL(memcmp(piece, bytes, size), 0);
-        CU_ASSERT_TRUE(segment_was_taken(&pair.host));
     }
     CU_ASSERT_EQUAL(segment_get(&pair.process, &record, piece), 0);
     segment_unmap(pair.segment);
@@ -72,7 +71,6 @@ static void test_a_full_ring_refuses_until_it_is_read(void)
         put++;
     CU_ASSERT_EQUAL(status, WEIR_EFULL);
     CU_ASSERT_TRUE(put > 2);
-    CU_ASSERT_FALSE(segment_was_taken(&pair.host));
     CU_ASSERT_EQUAL(segment_get(&pair.process, &record, piece), 1);
     CU_ASSERT_EQUAL(segment_put(&pair.host, 1, put, piece, SEGMENT_PIECE), WEIR_OK);
     segment_unmap(pair.segment);
