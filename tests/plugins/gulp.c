@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A worker for `isolation: process` that is quick: it writes each text and its attempt to a file by
+ * itself, and makes no call of the host, so that its window grows. It crashes on some texts.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <weir/plugin.h>
+
+#include "../../plugins/files/files.h"
+
+struct settings {
+    const char *path;
+    bool emits;
+};
+
+static const struct weir_option options[] = {
+    WEIR_OPTION_STRING(struct settings, path, .required = true, .help = "the file"),
+    WEIR_OPTION_BOOL(struct settings, emits, .fallback = "false", .help = "emits each text"),
+    { 0 },
+};
+
+static const struct weir_output outputs[] = {
+    { .name = "out", .help = "the same text" },
+    { 0 },
+};
+
+struct gulp {
+    const struct weir_tag *line;
+    int file;
+    bool emits;
+};
+
+static int gulp_open(struct weir_self *self, const void *given, void *state)
+{
+    const struct settings *settings = given;
+    struct gulp *gulp = state;
+
+    gulp->line = weir_tag(self, "files.line/1");
+    gulp->emits = settings->emits;
+    gulp->file = open(settings->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    return gulp->file >= 0 ? 0 : WEIR_ENOTALLOWED;
+}
+
+static int emit(struct weir_self *self, const struct weir_message *message)
+{
+    struct weir_message *copy = weir_message_new(self, message->tag, message->size);
+
+    if (!copy)
+        return WEIR_ENOMEM;
+    if (message->size)
+        memcpy(copy->data, message->data, message->size);
+    return weir_emit(self, 0, copy);
+}
+
+static int gulp_handle(struct weir_self *self, void *state, const struct weir_message *message)
+{
+    const struct gulp *gulp = state;
+    char text[100], row[160];
+    size_t given;
+    const char *bytes = files_text(message, gulp->line, &given);
+    int size;
+
+    if (gulp->emits && emit(self, message) != WEIR_OK)
+        return WEIR_REJECT;
+    (void)snprintf(text, sizeof text, "%.*s", (int)given, bytes);
+    if (strstr(text, "SEGV"))
+        (void)raise(SIGSEGV);
+    while (strstr(text, "LOOP"))
+        (void)pause();
+    size = snprintf(row, sizeof row, "%s %u %u\n", text, message->attempt, weir_index(self));
+    return write(gulp->file, row, (size_t)size) == size ? WEIR_DONE : WEIR_FAIL;
+}
+
+static void gulp_close(struct weir_self *self, void *state, int reason)
+{
+    const struct gulp *gulp = state;
+
+    (void)self;
+    (void)reason;
+    (void)close(gulp->file);
+}
+
+static const struct weir_behaviour behaviours[] = {
+    { .name = "texts",
+      .summary = "writes texts to a file",
+      .options = options,
+      .outputs = outputs,
+      .settings_size = sizeof(struct settings),
+      .state_size = sizeof(struct gulp),
+      .open = gulp_open,
+      .handle = gulp_handle,
+      .close = gulp_close },
+    { 0 },
+};
+
+WEIR_PLUGIN("gulp", "1.0.0", behaviours);

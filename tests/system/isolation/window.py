@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Goal:   a process that has many messages ahead may crash, hang, be stopped and replaced by a
+        reload: only the message in hand is dead, each other one is handled once, at its first
+        attempt, in the order of its worker; with the origin of a source and without, with outputs
+        and without. Shows promise B133.
+Method: real hosts, with a test plugin so quick that its window grows, which writes what it handles
+        to a file by itself.
+
+    window.py WEIR PLUGINS TEST_PLUGINS
+"""
+import signal
+import subprocess
+import sys
+
+from isolation import Feeder, Host
+from trials import DEADLINE, Trouble, must, until
+
+LINES, EACH = 6000, 1000
+POOLS = """\
+  gulps: {{use: gulp.texts, size: {size}, isolation: process, {keys}, outputs: {{out: {to}}},
+    args: {{path: "{folder}/{name}", emits: {emits}}}}}
+  writers: {{use: sink.null, size: 1}}
+"""
+FROM_FILE = """\
+sources: {{lines: {{use: files.lines, to: gulps,
+    args: {{paths: ["{folder}/texts"], position: "{folder}/position"}}}}}}
+pools:
+""" + POOLS
+FROM_STDIN = "sources: {{lines: {{use: stdin.lines, to: gulps}}}}\npools:\n" + POOLS
+
+
+def texts(word, count=LINES):
+    """One in EACH lines has the word."""
+    return [f"{word if number % EACH == EACH - 1 else 'calm'}-{number}" for number in range(count)]
+
+
+def handled(host, name="out"):
+    """Text, attempt and worker of what the processes have handled."""
+    path = host.folder / name
+    rows = path.read_text("ascii").split("\n")[:-1] if path.exists() else []
+    return [(text, int(attempt), int(worker)) for text, attempt, worker in map(str.split, rows)]
+
+
+def must_be_whole(rows, wanted):
+    """Each text once, at its first attempt; in order, where there is one worker. Others may get what
+    waits for a worker that has failed."""
+    found = [text for text, _, _ in rows]
+    must(len(found) == len(set(found)), "a text was handled twice")
+    must(set(found) == set(wanted), f"{len(set(wanted) - set(found))} texts are missing: "
+         f"{sorted(set(wanted) - set(found))[:5]}, {sorted(set(found) - set(wanted))[:5]}")
+    must(all(attempt == 1 for _, attempt, _ in rows), "another attempt")
+    numbers = [int(text.split("-")[1]) for text in found]
+    must(len({worker for _, _, worker in rows}) > 1 or numbers == sorted(numbers), "the order")
+
+
+def poison(rest, redeliver, emits, size):
+    given = texts("SEGV")
+    host = Host(rest, given, size=size, name="out", emits="true" if emits else "false",
+                to="writers" if emits else "none",
+                keys=f"redeliver: {redeliver}, restart: {{max: 1000, backoff: 1ms..1ms}}")
+    try:
+        with open(host.folder / "texts", "rb") as stdin:
+            host.start(stdin=stdin).process.wait(DEADLINE)
+        must_be_whole(handled(host), [text for text in given if text.startswith("calm")])
+        dead = host.lines("dead letter")
+        must(len(dead) == LINES // EACH and
+             all(line["reason"] == "crashed" and line["attempt"] == redeliver + 1 for line in dead),
+             f"dead letters: {dead}")
+        ledger = host.ledger("gulps")
+        must(ledger["balance"] == "exact" and ledger["done"] == LINES - len(dead), f"{ledger}")
+    finally:
+        host.finish()
+
+
+def time_out():
+    """A process that hangs with others ahead costs the one in hand."""
+    given = texts("LOOP", 2 * EACH)
+    host = Host(FROM_FILE, given, size=1, name="out", emits="false", to="none",
+                keys="process: {timeout: 1s}, restart: {max: 1000, backoff: 1ms..1ms}")
+    try:
+        host.start().process.wait(DEADLINE)
+        must_be_whole(handled(host), [text for text in given if text.startswith("calm")])
+        reasons = [line["reason"] for line in host.lines("process of a worker ended")]
+        must(reasons == ["timeout"] * 2, f"ends: {reasons}")
+    finally:
+        host.finish()
+
+
+def stops():
+    """A host that is stopped in the midst, and started again: nothing is lost or done twice."""
+    given = texts("calm", 60000)
+    host = Host(FROM_FILE, given, size=2, name="out", emits="false", to="none", keys="redeliver: 0")
+    try:
+        ended, turns = False, 0
+        while not ended:
+            before = len(handled(host))
+            host.start()
+            until(lambda b=before: len(handled(host)) >= b + 5000 or
+                  host.process.poll() is not None, "more texts")
+            host.process.send_signal(signal.SIGTERM)
+            ended = host.process.wait(DEADLINE) == 0 and len(handled(host)) >= len(given)
+            must(host.ledger("gulps")["balance"] == "exact", "the ledger")
+            turns += 1
+            must(turns < 100, "no end")
+        must(turns > 1, "the first host has done all: it was not stopped in the midst")
+        found = [text for text, _, _ in handled(host)]
+        must(len(found) == len(given) and set(found) == set(given), f"{len(found)} texts")
+    finally:
+        host.finish()
+
+
+def reloads():
+    """New processes take over while the old ones have messages ahead."""
+    host = Host(FROM_STDIN, size=2, name="0", emits="true", to="writers", keys="redeliver: 0")
+    try:
+        host.start(stdin=subprocess.PIPE)
+        feeder = Feeder(host.process.stdin)
+        for number in range(6):
+            until(lambda n=number: len(handled(host, str(n))) > 300, "texts of new processes")
+            if number % 2:
+                must(host.ask("restart", "gulps").returncode == 0, "a restart failed")
+            host.write(FROM_STDIN, size=2 + number % 2, name=str(number + 1), emits="true",
+                       to="writers", keys=f"redeliver: 0, process: {{window: {64 >> number}}}")
+            answer = host.ask("reload")
+            must(answer.returncode == 0, f"a reload failed: {answer.stdout}{answer.stderr}")
+        count = feeder.end()
+        must(host.process.wait(DEADLINE) == 0, "the exit code")
+        found = [row for number in range(7) for row in handled(host, str(number))]
+        must(all(attempt == 1 for _, attempt, _ in found), "another attempt")
+        must(sorted(text for text, _, _ in found) == sorted(f"calm-{i}" for i in range(count)),
+             f"{len(found)} texts of {count}")
+        must(host.ledger("gulps")["balance"] == "exact", "the ledger")
+    finally:
+        host.finish()
+
+
+def main():
+    failures = 0
+    scenes = [(f"poison, redeliver {redeliver}, {name}{', outputs' if emits else ''}",
+               lambda a=(rest, redeliver, emits, size): poison(*a))
+              for redeliver in (0, 1)
+              for rest, name, emits, size in ((FROM_FILE, "origins", True, 1),
+                                              (FROM_FILE, "origins", False, 3),
+                                              (FROM_STDIN, "no origins", True, 3),
+                                              (FROM_STDIN, "no origins", False, 1))]
+    for name, scene in scenes + [("time-out", time_out), ("stops", stops), ("reloads", reloads)]:
+        try:
+            scene()
+            print(f"{name}: ok", flush=True)
+        except (Trouble, subprocess.TimeoutExpired) as trouble:
+            failures += 1
+            print(f"{name}: FAILED: {trouble}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
