@@ -6,20 +6,11 @@
 #ifndef HOST_ISOLATION_CALLBACKS_H
 #define HOST_ISOLATION_CALLBACKS_H
 
-#include <stdalign.h>
-
 #include "host/isolation/dialogue.h"
-#include "host/isolation/isolated.h"
+#include "host/isolation/isolated_options.h"
 #include "host/isolation/proxy.h"
 
 #define CALLBACKS_HOW_SIZE 64u /* of a reason: "killed by SIGSEGV" */
-
-/* The plugin's settings stand at the end, so that core finds in them what the options name. */
-struct isolated {
-    struct isolated_options options;
-    struct weir_behaviour behaviour;
-    alignas(16) unsigned char settings[];
-};
 
 /* Gives a callback, whose arguments are in `proxy->out`, and carries out the calls of the process
  * until it returns. */
@@ -29,7 +20,8 @@ int callbacks_converse(struct weir_self *self, struct proxy *proxy, int callback
 int callbacks_tell(struct weir_self *self, struct proxy *proxy, int callback);
 /* From now on the callback may take the time of its time-out. */
 void callbacks_set_due(struct proxy *proxy, int callback);
-/* Carries out the calls of the process until a frame that is none: DIALOGUE_RETURN or _UNTOUCHED. */
+/* Carries out the calls of the process until a frame that is none: DIALOGUE_RETURN, or
+ * DIALOGUE_UNTOUCHED. */
 int callbacks_await(struct weir_self *self, struct proxy *proxy, struct channel_frame *out);
 
 /* Kills the process. Writes to `how` how it ended. What it wrote before can still be read. */
@@ -42,8 +34,8 @@ void callbacks_say_why(struct weir_self *self, struct proxy *proxy, int callback
                        char *how);
 /* All three. */
 void callbacks_bury(struct weir_self *self, struct proxy *proxy, int callback, int status);
-/* Outside of `handle`, `flush` and `open` there is no verdict to return: buries the process, and the
- * worker fails. */
+/* Outside of `handle`, `flush` and `open` there is no verdict to return: buries the process, and
+ * the worker fails. */
 void callbacks_fail(struct weir_self *self, struct proxy *proxy, int callback, int status);
 
 #endif

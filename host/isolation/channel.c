@@ -199,15 +199,14 @@ int channel_try_send(struct channel *channel, uint32_t kind, uint64_t number,
 }
 
 int channel_post(struct channel *channel, uint32_t kind, uint64_t number,
-                 const struct parcel *content)
+                 const struct parcel *content, uint64_t time_ns)
 {
     int status = put_all(channel, kind, number, content);
-    uint64_t now = now_ns();
 
-    if (channel->unrung_ns && now - channel->unrung_ns >= CHANNEL_UNRUNG_NS)
+    if (channel->unrung_ns && time_ns - channel->unrung_ns >= CHANNEL_UNRUNG_NS)
         ring(channel);
     else if (!channel->unrung_ns)
-        channel->unrung_ns = now;
+        channel->unrung_ns = time_ns;
     return status;
 }
 

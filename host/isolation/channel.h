@@ -60,9 +60,9 @@ int channel_receive(struct channel *channel, struct channel_frame *out);
 int channel_try_send(struct channel *channel, uint32_t kind, uint64_t number,
                      const struct parcel *content);
 /* As channel_send, but the bell may ring later: before this side sleeps, with the next frame that
- * is sent, or with one that is posted CHANNEL_UNRUNG_NS after the first. */
+ * is sent, or with one that is posted CHANNEL_UNRUNG_NS after the first. `time_ns`: now. */
 int channel_post(struct channel *channel, uint32_t kind, uint64_t number,
-                 const struct parcel *content);
+                 const struct parcel *content, uint64_t time_ns);
 
 /* Before what the other process asks for is done: WEIR_ETIMEOUT, or what `look` says. */
 int channel_check(struct channel *channel);

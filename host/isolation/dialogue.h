@@ -7,9 +7,10 @@
  * answers with a frame that begins with a status. Messages have numbers, which the host counts.
  *
  * Of DIALOGUE_HANDLE the host may give several ahead, and nothing else meanwhile. The process
- * carries them out in order, each with a DIALOGUE_RETURN that has the number of the message. It
- * answers DIALOGUE_UNTOUCHED for those that it does not begin: that the host has recalled, and those
- * behind a message after which the host must decide, up to the first one of the next window.
+ * carries them out in order, each with a DIALOGUE_RETURN that has the number of the message, and
+ * the nanoseconds that it took behind the verdict. It answers DIALOGUE_UNTOUCHED for those that it
+ * does not begin: for those that the host has recalled, and for those behind a message after which
+ * the host must decide, up to the first one of the next window.
  */
 #ifndef HOST_ISOLATION_DIALOGUE_H
 #define HOST_ISOLATION_DIALOGUE_H

@@ -26,17 +26,18 @@ struct proxy_window {
     uint32_t begin; /* the first one without a verdict */
     uint32_t given; /* those before it were given to the process */
     uint32_t end;
-    uint32_t size;      /* how many there may be */
-    uint32_t ended;     /* verdicts since it was empty */
-    uint32_t demand;    /* that core has */
-    int ending;         /* what `flush` returns when it is not WEIR_KEEP */
-    bool is_alone;      /* the one that was given last has the process for itself */
-    bool is_over;       /* no more is given before it is empty */
-    bool is_recalled;   /* the process was told so */
-    bool is_single;     /* for this incarnation: the plugin stashes */
-    bool has_idle;      /* the pool has an idle worker, or its mailboxes have no buffer */
-    uint64_t began_ns;  /* when the first one was given */
-    uint64_t looked_ns; /* at the pool */
+    uint32_t size;       /* how many there may be */
+    uint32_t ended;      /* verdicts since it was empty */
+    uint32_t demand;     /* that core has */
+    int ending;          /* what `flush` returns when it is not WEIR_KEEP */
+    bool is_alone;       /* the one that was given last has the process for itself */
+    bool is_over;        /* no more is given before it is empty */
+    bool is_recalled;    /* the process is to begin none of the others */
+    bool is_single;      /* for this incarnation: the plugin stashes */
+    bool has_idle;       /* the pool has an idle worker, or its mailboxes have no buffer */
+    uint64_t worked_ns;  /* what the process says that it took */
+    uint64_t started_ns; /* when the host has seen that it was begun; 0 = it has not */
+    uint64_t looked_ns;  /* at the pool */
 };
 
 struct proxy {

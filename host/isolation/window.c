@@ -7,12 +7,15 @@
 #include "host/isolation/callbacks.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* A window that is settled in this time grows. */
+/* A window that takes the process no longer grows. Its own time counts: on a busy machine it may
+ * wait much longer for a CPU, before the first message and not before each. */
 #define QUICK_NS NS_PER_MS
-/* What is not begun by then goes back. */
+/* The host looks whether the process has begun a window. What it has not begun so long after that
+ * goes back. */
+#define LOOK_NS NS_PER_MS
 #define RECALL_NS (2 * NS_PER_MS)
-/* Between two looks at the memory of the process; at the pool; and at one with an idle worker, since
- * that ends soon. */
+/* Between two looks at the memory of the process; at the pool; and at one with an idle worker,
+ * since that ends soon. */
 #define MEMORY_NS (1000 * NS_PER_MS)
 #define POOL_NS (100 * NS_PER_MS)
 #define POOL_IDLE_NS NS_PER_MS
@@ -46,10 +49,11 @@ static uint32_t bound_of(const struct proxy *proxy)
 }
 
 /* A message that waits behind others could be handled by a sibling. */
-static void look_at_pool(struct weir_self *self, struct proxy *proxy, uint64_t now)
+static void look_at_pool(struct weir_self *self, struct proxy *proxy)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
     struct proxy_window *window = &proxy->window;
+    uint64_t now = now_ns();
 
     if (window->looked_ns && now < window->looked_ns + (window->has_idle ? POOL_IDLE_NS : POOL_NS))
         return;
@@ -58,18 +62,25 @@ static void look_at_pool(struct weir_self *self, struct proxy *proxy, uint64_t n
                        (stats.idle > 0 || stats.limit == WEIR_UNBUFFERED);
 }
 
+static uint32_t next_size(const struct proxy_window *window)
+{
+    if (window->is_recalled)
+        return window->ended > 3 ? window->ended / 2 : 1;
+    if (window->is_over)
+        return 1;
+    if (window->ended >= window->size && window->worked_ns <= QUICK_NS)
+        return 2 * window->size;
+    return window->size > 1 && window->worked_ns > RECALL_NS ? window->size / 2 : window->size;
+}
+
 /* At the end of a window. */
 static void set_size(struct weir_self *self, struct proxy *proxy)
 {
     struct proxy_window *window = &proxy->window;
-    uint64_t now = now_ns(), passed = now - window->began_ns;
 
-    if (window->is_over || passed > RECALL_NS)
-        window->size = 1;
-    else if (window->ended >= window->size && passed <= QUICK_NS)
-        window->size *= 2;
+    window->size = next_size(window);
     if (window->size > 1)
-        look_at_pool(self, proxy, now);
+        look_at_pool(self, proxy);
     if (window->has_idle)
         window->size = 1;
     if (window->size > bound_of(proxy))
@@ -83,6 +94,28 @@ static void look_by(struct proxy *proxy, uint64_t time_ns)
         proxy->channel.look_ns = time_ns;
 }
 
+/* Messages behind the first one. */
+static bool has_others(const struct proxy_window *window)
+{
+    return window->end - window->begin > 1;
+}
+
+static void recall_if_late(struct proxy *proxy, uint64_t now)
+{
+    struct proxy_window *window = &proxy->window;
+
+    uint64_t first = window->rows[0].number; /* 0 = it is not given */
+
+    if (!window->started_ns && first && segment_begun(&proxy->channel.end) >= first)
+        window->started_ns = now;
+    if (window->started_ns && now >= window->started_ns + RECALL_NS) {
+        window->is_over = window->is_recalled = true;
+        segment_recall(&proxy->channel.end, proxy->last_number);
+    } else {
+        look_by(proxy, window->started_ns ? window->started_ns + RECALL_NS : now + LOOK_NS);
+    }
+}
+
 /* `look` of the channel: no sleep of the host is longer than until `look_ns`. */
 static int look(void *context)
 {
@@ -91,14 +124,8 @@ static int look(void *context)
     uint64_t memory = proxy->isolated->options.memory, now = now_ns();
 
     proxy->channel.look_ns = memory && now < proxy->memory_ns ? proxy->memory_ns : now + MEMORY_NS;
-    if (!window_is_empty(proxy) && !window->is_over) {
-        if (now < window->began_ns + RECALL_NS) {
-            look_by(proxy, window->began_ns + RECALL_NS);
-        } else if (window->end - window->begin > 1) {
-            window->is_over = window->is_recalled = true;
-            segment_recall(&proxy->channel.end, proxy->last_number);
-        }
-    }
+    if (has_others(window) && !window->is_over)
+        recall_if_late(proxy, now);
     if (!memory || now < proxy->memory_ns)
         return WEIR_OK;
     /* What is shared or mapped from a file is memory that no limit of the kernel bounds. */
@@ -217,8 +244,7 @@ static void begin_window(struct proxy *proxy)
     window->begin = window->given = window->end = window->ended = 0;
     window->is_alone = window->is_over = window->is_recalled = false;
     window->ending = WEIR_KEEP;
-    window->began_ns = now_ns();
-    look_by(proxy, window->began_ns + RECALL_NS);
+    window->worked_ns = window->started_ns = 0;
 }
 
 int window_handle(struct weir_self *self, void *state, const struct weir_message *message)
@@ -235,6 +261,8 @@ int window_handle(struct weir_self *self, void *state, const struct weir_message
     if (!proxy->runs || window->end == DIALOGUE_WINDOW_MAX || !reserve_kept(proxy))
         return WEIR_POSTPONE;
     window->rows[window->end++] = (struct proxy_message){ .message = message };
+    if (window->end - window->begin == 2)
+        look_by(proxy, now_ns() + LOOK_NS);
     (void)give(self, proxy, false); /* `flush` meets what is wrong again */
     return WEIR_KEEP;
 }
@@ -288,6 +316,7 @@ static int end_first(struct weir_self *self, struct proxy *proxy, struct channel
     struct proxy_window *window = &proxy->window;
     bool is_untouched = frame->kind == DIALOGUE_UNTOUCHED;
     int verdict = is_untouched ? 0 : (int)(int64_t)unparcel_number(&frame->content);
+    uint64_t worked_ns = is_untouched ? 0 : unparcel_number(&frame->content);
 
     if (!has_given(window) || frame->number != proxy->in_hand.number || frame->content.wrong)
         return WEIR_EINVALID;
@@ -298,6 +327,7 @@ static int end_first(struct weir_self *self, struct proxy *proxy, struct channel
         put_back(self, proxy->in_hand.message);
     } else {
         window->ended++;
+        window->worked_ns += worked_ns < RECALL_NS ? worked_ns : RECALL_NS + 1;
         settle(self, proxy, verdict);
     }
     proxy->in_hand = (struct proxy_message){ 0 };

@@ -330,10 +330,8 @@ static int run_next(struct worker *worker)
         return status;
     if (frame.kind != DIALOGUE_OPEN && !worker->behaviour)
         return WEIR_ENOTALLOWED;
-    if (frame.kind == DIALOGUE_HANDLE) {
-        worker_queue(worker, &frame);
-        return WEIR_OK;
-    }
+    if (frame.kind == DIALOGUE_HANDLE)
+        return worker_run_message(worker, frame.number, &frame.content);
     worker_crash_note((int)frame.kind);
     result = carry_out(worker, &frame);
     worker_crash_note(0);

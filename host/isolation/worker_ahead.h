@@ -8,10 +8,10 @@
 
 #include "host/isolation/worker_state.h"
 
-/* Takes the message of a frame of DIALOGUE_HANDLE. */
-void worker_queue(struct worker *worker, struct channel_frame *frame);
-/* Carries out `handle` for the first one, unless the host must decide before, and answers. There is
- * one. */
+/* Carries out `handle` for a message, unless the host must decide before, and answers. `from`: the
+ * content of its frame. */
+int worker_run_message(struct worker *worker, uint64_t number, struct unparcel *from);
+/* The same for the first one of those that came during a call. There is one. */
 int worker_run_ahead(struct worker *worker);
 
 #endif

@@ -2,10 +2,10 @@
 #include "host/isolation/worker_ask.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "host/isolation/dialogue.h"
-#include "host/isolation/worker_ahead.h"
 
 static struct worker *worker_of(struct weir_self *self)
 {
@@ -18,6 +18,22 @@ struct parcel *worker_begin(struct weir_self *self)
 
     parcel_clear(&worker->out);
     return &worker->out;
+}
+
+/* The host gave a message ahead of the answer. */
+static void queue(struct worker *worker, const struct channel_frame *frame)
+{
+    struct worker_ahead *ahead;
+    size_t size = (size_t)(frame->content.end - frame->content.at);
+
+    if (worker->ahead_count == DIALOGUE_WINDOW_MAX)
+        _exit(EXIT_FAILURE); /* no host of ours gives more */
+    ahead = &worker->ahead[(worker->ahead_first + worker->ahead_count++) % DIALOGUE_WINDOW_MAX];
+    *ahead = (struct worker_ahead){ .number = frame->number, .bytes = malloc(size + 1) };
+    if (!ahead->bytes)
+        return;
+    memcpy(ahead->bytes, frame->content.at, size);
+    ahead->size = size;
 }
 
 /* Makes the call whose arguments were packed. Returns its status; `*from` is the rest of the
@@ -33,7 +49,7 @@ int worker_ask(struct weir_self *self, int call, struct unparcel *from)
     if (status == WEIR_OK)
         status = channel_receive(&worker->channel, &frame);
     while (status == WEIR_OK && frame.kind == DIALOGUE_HANDLE) {
-        worker_queue(worker, &frame);
+        queue(worker, &frame);
         status = channel_receive(&worker->channel, &frame);
     }
     if (status != WEIR_OK || frame.kind != DIALOGUE_ANSWER)

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/crash/crash.h"
 #include "host/isolation/dialogue.h"
 #include "host/log/logger.h"
 #include "host/plugin/symbols.h"
-#include "host/crash/crash.h"
 
 #define CODE_SIZE 512
 

@@ -27,11 +27,11 @@ struct worker_message {
     char label[WORKER_LABEL_SIZE];
 };
 
-/* A message that the host gave ahead. */
+/* A message that came while the plugin made a call. */
 struct worker_ahead {
-    struct worker_message *message; /* owned; NULL: memory is out */
     uint64_t number;
-    bool is_first; /* of a window */
+    char *bytes; /* owned: the content of its frame; NULL: memory is out */
+    size_t size;
 };
 
 struct worker_tag {

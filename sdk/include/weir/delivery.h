@@ -130,11 +130,10 @@ WEIR_INLINE int weir_send_chain(struct weir_self *self, weir_pid to,
 
 /*
  * Moves the message in hand, or since 1.1 a kept one, to the stash until weir_unstash. On 0 the
- * worker no longer has the message: do not access it, and return WEIR_DONE if it was in hand. Stashed messages count as held and not
- * against the mailbox's limit. They become dead letters when the incarnation ends. WEIR_EFULL: the
- * stash has 256 messages. WEIR_EINVALID: the message is neither in hand nor kept, or is not of the
- * normal lane.
- * WEIR_ENOMEM.
+ * worker no longer has the message: do not access it, and return WEIR_DONE if it was in hand.
+ * Stashed messages count as held and not against the mailbox's limit. They become dead letters when
+ * the incarnation ends. WEIR_EFULL: the stash has 256 messages. WEIR_EINVALID: the message is
+ * neither in hand nor kept, or is not of the normal lane. WEIR_ENOMEM.
  */
 WEIR_INLINE int weir_stash(struct weir_self *self, const struct weir_message *message)
 {

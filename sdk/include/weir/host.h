@@ -408,8 +408,8 @@ WEIR_INLINE int weir_reply(struct weir_self *self, const struct weir_message *re
 
 /* Forwards the message in hand, or since 1.1 a kept one, with its sender, reference, origin and
  * payload. On 0 the worker no longer has the message: do not access it, and return WEIR_DONE if it
- * was in hand. Otherwise the worker still has it. WEIR_EINVALID also for any other message and for WEIR_EXIT and WEIR_DOWN; other
- * statuses as weir_send. */
+ * was in hand. Otherwise the worker still has it. WEIR_EINVALID also for any other message and for
+ * WEIR_EXIT and WEIR_DOWN; other statuses as weir_send. */
 WEIR_INLINE int weir_forward(struct weir_self *self, weir_pid to,
                              const struct weir_message *message)
 {

@@ -240,8 +240,9 @@ struct weir_behaviour {
      *
      * `handle` returns WEIR_KEEP. `flush` returns WEIR_DONE: all messages that the worker keeps are
      * done; or WEIR_KEEP: it has settled some with weir_settle, and keeps the others; or WEIR_STOP:
-     * it has settled all, and this incarnation ends normally. Any other number counts as WEIR_FAIL. A failure of the incarnation ends what it keeps, without `flush`:
-     * one message on which the worker fails ends, or gives again, up to 1023 others.
+     * it has settled all, and this incarnation ends normally. Any other number counts as WEIR_FAIL.
+     * A failure of the incarnation ends what it keeps, without `flush`: one message on which the
+     * worker fails ends, or gives again, up to 1023 others.
      * Older hosts ignore this callback.
      */
     int (*flush)(struct weir_self *self, void *state);

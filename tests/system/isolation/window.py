@@ -43,8 +43,8 @@ def handled(host, name="out"):
 
 
 def must_be_whole(rows, wanted):
-    """Each text once, at its first attempt; in order, where there is one worker. Others may get what
-    waits for a worker that has failed."""
+    """Each text once, at its first attempt; in order, where there is one worker. Others may get
+    what waits for a worker that has failed."""
     found = [text for text, _, _ in rows]
     must(len(found) == len(set(found)), "a text was handled twice")
     must(set(found) == set(wanted), f"{len(set(wanted) - set(found))} texts are missing: "

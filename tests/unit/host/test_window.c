@@ -62,6 +62,7 @@ static void say(struct process *process, uint32_t kind, uint64_t number, int ver
     struct parcel out = { 0 };
 
     parcel_number(&out, (uint64_t)(int64_t)verdict);
+    parcel_number(&out, 1000); /* nanoseconds */
     (void)channel_send(&process->channel, kind, number, &out);
     parcel_finish(&out);
 }
@@ -244,6 +245,7 @@ static void test_each_message_has_its_own_verdict(void)
     CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_REJECT), 1);
     CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), ""); /* that of the third is not the sixth's */
     CU_ASSERT_STRING_EQUAL(weir_kit_problems(kit), "");
+    CU_ASSERT_EQUAL(proxy->window.size, 2); /* all were settled, and quick */
     finish(kit);
 }
 
