@@ -185,7 +185,11 @@ static struct weir_kit *start(void (*plays)(struct process *))
     struct weir_kit *kit = weir_kit_create(&weir_plugin_v1, "stands_in");
 
     isolated.options = (struct isolated_options){
-        .behaviour = &inner, .plugin = "plugin", .version = "1.0.0", .window = DIALOGUE_WINDOW_MAX
+        .behaviour = &inner,
+        .plugin = "plugin",
+        .version = "1.0.0",
+        .window = DIALOGUE_WINDOW_MAX,
+        .timeout_ms = 60000,
     };
     play = plays;
     given_count = 0;
