@@ -3,7 +3,7 @@
 """Goal:   a process that has many messages ahead may crash, hang, be stopped and replaced by a
         reload: only the message in hand is dead, each other one is handled once, at its first
         attempt, in the order of its worker; with the origin of a source and without, with outputs
-        and without. Shows promise B133.
+        and without. Shows promise B145.
 Method: real hosts, with a test plugin so quick that its window grows, which writes what it handles
         to a file by itself.
 

@@ -2,7 +2,7 @@
 /*
  * Goal: of the messages that a process has ahead, each has the verdict that the process gave it; at
  * its end the one that it had begun is blamed, and the others go back in order; what it says of
- * other messages ends it. Shows promise B133 and promise B134.
+ * other messages ends it. Shows promise B145 and promise B146.
  *
  * Method: the host's side in the test kit, with a child that plays the process over the same memory
  * and does what each test wants.
@@ -238,7 +238,7 @@ static void gives_each_a_verdict(struct process *process)
     parcel_finish(&out);
 }
 
-/* promise B133 */
+/* promise B145 */
 static void test_each_message_has_its_own_verdict(void)
 {
     struct weir_kit *kit = start_with_all(gives_each_a_verdict);
@@ -262,7 +262,7 @@ static void ends_the_window_with_the_second(struct process *process)
     leave_untouched(process);
 }
 
-/* promise B134: after these the host decides what comes next. */
+/* promise B146: after these the host decides what comes next. */
 static void test_what_is_behind_the_end_of_a_window_goes_back(void)
 {
     static const int verdicts[] = { WEIR_POSTPONE, WEIR_KEEP, WEIR_STOP, WEIR_FAIL };
@@ -293,7 +293,7 @@ static void waits_for_a_recall(struct process *process)
     leave_untouched(process);
 }
 
-/* promise B134 */
+/* promise B146 */
 static void test_a_slow_message_makes_the_others_go_back(void)
 {
     const struct weir_message *before[COUNT];
@@ -332,7 +332,7 @@ static void emits_with_the_second(struct process *process)
     parcel_finish(&out);
 }
 
-/* promise B133 */
+/* promise B145 */
 static void test_an_output_joins_the_message_in_hand(void)
 {
     struct weir_kit *kit = start_with_all(emits_with_the_second);
@@ -350,7 +350,7 @@ static void ends_all(struct process *process)
         end_next(process, WEIR_DONE);
 }
 
-/* promise B134: the process may have been ruined by the message before. */
+/* promise B146: the process may have been ruined by the message before. */
 static void test_a_message_that_comes_again_is_given_alone(void)
 {
     static const uint16_t attempts[] = { 1, 2, 1 };
@@ -382,7 +382,7 @@ static void dies_in_the_third(struct process *process)
     (void)raise(SIGKILL);
 }
 
-/* promise B133 */
+/* promise B145 */
 static void test_only_the_message_that_was_begun_is_blamed(void)
 {
     struct weir_kit *kit = start_with_all(dies_in_the_third);
@@ -401,7 +401,7 @@ static void dies_behind_the_second(struct process *process)
     (void)raise(SIGKILL);
 }
 
-/* promise B133 */
+/* promise B145 */
 static void test_nobody_is_blamed_between_two_messages(void)
 {
     struct weir_kit *kit = start_with_all(dies_behind_the_second);
@@ -443,7 +443,7 @@ static void says_nothing(struct process *process)
     (void)channel_send(&process->channel, DIALOGUE_RETURN, begin(process), NULL);
 }
 
-/* promise B134 */
+/* promise B146 */
 static void test_nonsense_ends_the_process(void)
 {
     static void (*const plays[])(
@@ -481,7 +481,7 @@ static void settles_what_it_has_not_kept(struct process *process)
         end_next(process, WEIR_DONE);
 }
 
-/* promise B134 */
+/* promise B146 */
 static void test_a_message_ahead_is_none_of_the_process(void)
 {
     struct weir_kit *kit = start_with_all(settles_what_it_has_not_kept);
