@@ -175,7 +175,7 @@ static void test_who_gave_up_is_passed_over(void)
     finish(&f);
 }
 
-/* promise E20: what was sent under a lease is handled before another has the worker. */
+/* promise E21: what was sent under a lease is handled before another has the worker. */
 static void test_message_of_a_lease_comes_before_the_next(void)
 {
     struct weir_lease lease, next;
@@ -208,7 +208,7 @@ static uint32_t state_of(struct fixture *f, weir_pid pid)
     return UINT32_MAX;
 }
 
-/* promise E20: a free worker leaves before one that was taken, and that one after its return. */
+/* promise E23: a free worker leaves before one that was taken, and that one after its return. */
 static void test_taken_worker_leaves_after_its_return(void)
 {
     struct weir_lease lease;

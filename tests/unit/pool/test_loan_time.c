@@ -135,7 +135,7 @@ static void expect_revoked_in(struct fixture *f, const struct weir_lease *lease,
     CU_ASSERT_EQUAL(give_back(f, lease), WEIR_EUNKNOWN);
 }
 
-/* promise E20: the time-out ends a lease while the timer of an earlier one is armed. */
+/* promise E22: the time-out ends a lease while the timer of an earlier one is armed. */
 static void test_earlier_timer_is_armed_again(void)
 {
     struct weir_lease lease;
@@ -149,7 +149,7 @@ static void test_earlier_timer_is_armed_again(void)
     finish(&f);
 }
 
-/* promise E20: and while none is. */
+/* promise E22: and while none is. */
 static void test_timer_is_armed(void)
 {
     struct weir_lease lease;
@@ -163,7 +163,7 @@ static void test_timer_is_armed(void)
     finish(&f);
 }
 
-/* promise E20: a return without a turn leaves no time-out behind. */
+/* promise E22: a return without a turn leaves no time-out behind. */
 static void test_returned_worker_stays(void)
 {
     struct weir_lease lease;
