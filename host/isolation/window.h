@@ -4,7 +4,7 @@
  *
  * The worker gathers: `handle` gives a message to the process and keeps it, `flush` stays with the
  * process until each of them has its verdict. So between two other callbacks the process has none.
- * Decision 446.
+ * Decision 448.
  *
  *   gathered --give--> ahead --DIALOGUE_RETURN--> settled, or kept by the plugin
  *       |                |----DIALOGUE_UNTOUCHED--> put back

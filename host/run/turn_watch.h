@@ -17,8 +17,8 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "host/run/slow_turns.h"
 #include "host/crash/stack.h"
+#include "host/run/slow_turns.h"
 
 struct runtime;
 struct turn_watch;

@@ -47,9 +47,10 @@ class Poisoner(Feeder):
     allowed = 0
 
 
-# ThreadSanitizer keeps what it knows of a thread and of memory that was freed: its share of the
-# host's memory grows with the work, so only descriptors count under it.
-KEEPS_MEMORY = b"__tsan_init" in Path(sys.argv[1]).read_bytes()
+# A sanitizer keeps what it knows of threads and of memory that was freed: its share of the host's
+# memory grows with the work, so only descriptors count under it.
+KEEPS_MEMORY = any(name in Path(sys.argv[1]).read_bytes()
+                   for name in (b"__asan_init", b"__tsan_init"))
 
 
 def figures(process):
