@@ -170,7 +170,8 @@ int callbacks_converse(struct weir_self *self, struct proxy *proxy, int callback
     if (status != WEIR_OK)
         return status;
     *out_result = (int)(int64_t)unparcel_number(&frame.content);
-    return frame.content.wrong || frame.kind != DIALOGUE_RETURN ? WEIR_EINVALID : WEIR_OK;
+    return frame.content.wrong || frame.kind != DIALOGUE_RETURN || frame.number ? WEIR_EINVALID
+                                                                                : WEIR_OK;
 }
 
 int callbacks_tell(struct weir_self *self, struct proxy *proxy, int callback)

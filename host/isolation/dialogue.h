@@ -15,6 +15,10 @@
 #ifndef HOST_ISOLATION_DIALOGUE_H
 #define HOST_ISOLATION_DIALOGUE_H
 
+#include <stdbool.h>
+
+#include <weir/plugin.h>
+
 /* Descriptors of the process. */
 #define DIALOGUE_BELL 3
 #define DIALOGUE_SEGMENT 4
@@ -32,6 +36,13 @@
 #define DIALOGUE_AHEAD_MAX ((size_t)32 << 10)
 /* Different tags of messages from one process: the host keeps each name until it ends. */
 #define DIALOGUE_TAGS_MAX 1024u
+
+/* Behind such a verdict the host decides what comes next: about messages that come again first,
+ * about the end of the worker, about how many it may keep. */
+static inline bool dialogue_host_decides(int verdict)
+{
+    return verdict != WEIR_DONE && verdict != WEIR_RETRY && verdict != WEIR_REJECT;
+}
 
 enum dialogue_callback {
     DIALOGUE_OPEN = 1,

@@ -151,8 +151,10 @@ static void reconfigure(struct weir_self *self, void *state, const void *setting
     struct proxy *proxy = state;
 
     proxy->isolated = isolated_of(settings);
-    if (proxy->runs)
+    if (proxy->runs) {
         set_limits(proxy);
+        window_bound(self, proxy);
+    }
     if (!proxy->runs || !proxy->isolated->options.behaviour->reconfigure)
         return;
     parcel_clear(&proxy->out);

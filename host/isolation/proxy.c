@@ -255,6 +255,8 @@ static void serve_settle(struct serving *serving)
     struct proxy_message *known = take_known(serving);
     int status = WEIR_EINVALID;
 
+    if (dialogue_host_decides(verdict))
+        serving->proxy->window.is_over = true;
     if (known && known != &serving->proxy->in_hand)
         status = weir_settle(serving->self, known->message, verdict);
     if (status == WEIR_OK)

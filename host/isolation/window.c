@@ -73,6 +73,13 @@ static uint32_t next_size(const struct proxy_window *window)
     return window->size > 1 && window->worked_ns > RECALL_NS ? window->size / 2 : window->size;
 }
 
+void window_bound(struct weir_self *self, struct proxy *proxy)
+{
+    if (proxy->window.size > bound_of(proxy))
+        proxy->window.size = bound_of(proxy);
+    proxy_update_demand(self, proxy);
+}
+
 /* At the end of a window. */
 static void set_size(struct weir_self *self, struct proxy *proxy)
 {
@@ -83,9 +90,7 @@ static void set_size(struct weir_self *self, struct proxy *proxy)
         look_at_pool(self, proxy);
     if (window->has_idle)
         window->size = 1;
-    if (window->size > bound_of(proxy))
-        window->size = bound_of(proxy);
-    proxy_update_demand(self, proxy);
+    window_bound(self, proxy);
 }
 
 static void look_by(struct proxy *proxy, uint64_t time_ns)
@@ -206,6 +211,8 @@ static int give(struct weir_self *self, struct proxy *proxy, bool waits)
                 postpone_first(self, window);
             return WEIR_OK;
         }
+        if (is_first) /* it may wait for room */
+            callbacks_set_due(proxy, DIALOGUE_HANDLE);
         status = is_first && waits
                      ? channel_send(&proxy->channel, DIALOGUE_HANDLE, row->number, &proxy->out)
                      : channel_try_send(&proxy->channel, DIALOGUE_HANDLE, row->number, &proxy->out);
@@ -283,7 +290,7 @@ static void settle(struct weir_self *self, struct proxy *proxy, int verdict)
     const struct weir_message *message = proxy->in_hand.message;
     struct proxy_window *window = &proxy->window;
 
-    if (verdict != WEIR_DONE && verdict != WEIR_RETRY && verdict != WEIR_REJECT)
+    if (dialogue_host_decides(verdict))
         window->is_over = true;
     switch (verdict) {
     case WEIR_KEEP:
@@ -361,10 +368,12 @@ static bool was_begun(const struct proxy *proxy)
            (!proxy->in_hand.message || segment_begun(&proxy->channel.end) >= proxy->in_hand.number);
 }
 
-/* The process has ended, or must. Only the message that it has begun ends with the worker. */
+/* The process has ended, or must. Only the message that it has begun ends with the worker, and
+ * behind one that was too late none does. */
 static int fail(struct weir_self *self, struct proxy *proxy, int status)
 {
     struct proxy_window *window = &proxy->window;
+    uint64_t number = proxy->in_hand.number;
     char how[CALLBACKS_HOW_SIZE];
     bool blames;
 
@@ -373,7 +382,7 @@ static int fail(struct weir_self *self, struct proxy *proxy, int status)
         blames = has_given(window); /* nothing that it wrote is believed */
     } else {
         read_last_verdicts(self, proxy);
-        blames = was_begun(proxy);
+        blames = was_begun(proxy) && (status != WEIR_ETIMEOUT || proxy->in_hand.number == number);
     }
     callbacks_forget(proxy);
     if (blames)

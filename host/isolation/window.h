@@ -19,6 +19,8 @@
 /* Of a process that was started. */
 void window_open(struct weir_self *self, struct proxy *proxy);
 bool window_is_empty(const struct proxy *proxy);
+/* Makes the window no larger than the options let it be. */
+void window_bound(struct weir_self *self, struct proxy *proxy);
 
 /* The callbacks of the behaviour that stands in; `state` is the proxy. */
 int window_handle(struct weir_self *self, void *state, const struct weir_message *message);

@@ -7,13 +7,6 @@
 #include "host/isolation/worker_crash.h"
 #include "host/isolation/worker_messages.h"
 
-/* The host decides what comes next: about messages that come again first, about the end of the
- * worker, about how many it may keep. */
-static bool host_decides(int verdict)
-{
-    return verdict != WEIR_DONE && verdict != WEIR_RETRY && verdict != WEIR_REJECT;
-}
-
 static int handle(struct worker *worker, uint64_t number, struct worker_message *message)
 {
     int verdict;
@@ -49,7 +42,7 @@ int worker_run_message(struct worker *worker, uint64_t number, struct unparcel *
         return channel_post(&worker->channel, DIALOGUE_UNTOUCHED, number, &worker->out, began_ns);
     }
     verdict = handle(worker, number, worker_unpack_message(worker, from));
-    worker->stops = worker->stops || host_decides(verdict);
+    worker->stops = worker->stops || dialogue_host_decides(verdict);
     ended_ns = clock_now_ns(&clock);
     parcel_clear(&worker->out);
     parcel_number(&worker->out, (uint64_t)(int64_t)verdict);

@@ -194,6 +194,8 @@ static int settle(struct weir_self *self, struct weir_message *kept, int verdict
     struct parcel *out = worker_begin(self);
     int status;
 
+    if (dialogue_host_decides(verdict))
+        worker_of(self)->stops = true;
     parcel_number(out, (uint64_t)(int64_t)verdict);
     parcel_number(out, message_of(kept)->number);
     status = worker_ask_status(self, DIALOGUE_SETTLE);

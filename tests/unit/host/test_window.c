@@ -18,83 +18,13 @@
 #include <weir/plugin.h>
 #include <weir/testkit.h>
 
+#include "base/clock.h"
 #include "host/isolation/callbacks.h"
 #include "host/isolation/window.h"
 #include "suite.h"
-
-#define COUNT 6u
-
-/* --- the process ------------------------------------------------------------------------------ */
-
-struct process {
-    struct channel channel;
-    uint64_t numbers[COUNT]; /* of the messages that came, in order */
-    uint32_t came;
-    uint32_t next; /* the first one that `take` has not returned */
-};
+#include "unit/host/window_process.h"
 
 static void (*play)(struct process *);
-
-/* The next frame that is no message. Without a host the process ends. */
-static struct channel_frame listen_for(struct process *process, uint32_t kind)
-{
-    struct channel_frame frame = { 0 };
-
-    while (frame.kind != kind) {
-        if (channel_receive(&process->channel, &frame) != WEIR_OK)
-            _exit(1);
-        if (frame.kind == DIALOGUE_HANDLE && process->came < COUNT)
-            process->numbers[process->came++] = frame.number;
-    }
-    return frame;
-}
-
-/* The number of the next message. */
-static uint64_t take(struct process *process)
-{
-    while (process->next == process->came)
-        (void)listen_for(process, DIALOGUE_HANDLE);
-    return process->numbers[process->next++];
-}
-
-static void say(struct process *process, uint32_t kind, uint64_t number, int verdict)
-{
-    struct parcel out = { 0 };
-
-    parcel_number(&out, (uint64_t)(int64_t)verdict);
-    parcel_number(&out, 1000); /* nanoseconds */
-    (void)channel_send(&process->channel, kind, number, &out);
-    parcel_finish(&out);
-}
-
-static uint64_t begin(struct process *process)
-{
-    uint64_t number = take(process);
-
-    segment_begin_number(&process->channel.end, number);
-    return number;
-}
-
-static void end_next(struct process *process, int verdict)
-{
-    say(process, DIALOGUE_RETURN, begin(process), verdict);
-}
-
-/* Makes a call, and returns its status. */
-static int call(struct process *process, uint32_t kind, const struct parcel *arguments)
-{
-    struct channel_frame answer;
-
-    (void)channel_send(&process->channel, kind, 0, arguments);
-    answer = listen_for(process, DIALOGUE_ANSWER);
-    return (int)(int64_t)unparcel_number(&answer.content);
-}
-
-static void leave_untouched(struct process *process)
-{
-    while (process->next < COUNT)
-        say(process, DIALOGUE_UNTOUCHED, take(process), 0);
-}
 
 /* --- the host --------------------------------------------------------------------------------- */
 
@@ -149,6 +79,12 @@ static int handle_it(struct weir_self *self, void *state, const struct weir_mess
     return window_handle(self, state, message);
 }
 
+static void reconfigure_it(struct weir_self *self, void *state, const void *settings)
+{
+    (void)settings;
+    window_bound(self, state);
+}
+
 static void close_it(struct weir_self *self, void *state, int reason)
 {
     char how[CALLBACKS_HOW_SIZE];
@@ -173,7 +109,8 @@ static const struct weir_behaviour behaviours[] = {
       .open = open_it,
       .handle = handle_it,
       .flush = window_flush,
-      .close = close_it },
+      .close = close_it,
+      .reconfigure = reconfigure_it },
     { 0 },
 };
 
@@ -281,6 +218,37 @@ static void test_what_is_behind_the_end_of_a_window_goes_back(void)
     }
 }
 
+static void settles_a_kept_one(struct process *process)
+{
+    struct parcel out = { 0 };
+
+    end_next(process, WEIR_KEEP);
+    (void)begin(process);
+    parcel_number(&out, (uint64_t)(int64_t)WEIR_FAIL);
+    parcel_number(&out, process->numbers[0]);
+    if (call(process, DIALOGUE_SETTLE, &out) != WEIR_OK)
+        _exit(1);
+    say(process, DIALOGUE_RETURN, process->numbers[1], WEIR_DONE);
+    leave_untouched(process);
+    parcel_finish(&out);
+}
+
+/* promise B146: the worker fails behind the message in hand, as on a thread. */
+static void test_a_kept_message_that_fails_ends_the_window(void)
+{
+    struct weir_kit *kit = start(settles_a_kept_one);
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "text", 4), WEIR_KEEP);
+        if (i == 0)
+            CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+    }
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_settled_count(kit, WEIR_FAIL), 1);
+    expect(kit, 1, COUNT - 2, 0);
+    finish(kit);
+}
+
 static void waits_for_a_recall(struct process *process)
 {
     uint64_t first = begin(process);
@@ -372,6 +340,21 @@ static void test_a_message_that_comes_again_is_given_alone(void)
     finish(kit);
 }
 
+/* promise B146 */
+static void test_a_smaller_bound_is_in_force_at_once(void)
+{
+    struct weir_kit *kit = start_with_all(ends_all);
+
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+    CU_ASSERT_EQUAL(proxy->window.size, 2);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 2);
+    isolated.options.window = 1;
+    weir_kit_reconfigure(kit, NULL);
+    CU_ASSERT_EQUAL(proxy->window.size, 1);
+    CU_ASSERT_EQUAL(weir_kit_demand(kit), 1);
+    finish(kit);
+}
+
 /* --- the end of the process ------------------------------------------------------------------- */
 
 static void dies_in_the_third(struct process *process)
@@ -409,6 +392,65 @@ static void test_nobody_is_blamed_between_two_messages(void)
     CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_FAIL);
     expect(kit, 2, COUNT - 2, 0);
     CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_ERROR, "callback=none"));
+    finish(kit);
+}
+
+/* --- time-outs -------------------------------------------------------------------------------- */
+
+#define LARGE (4u << 20) /* several times what the ring holds */
+
+static void wait_until_due(void)
+{
+    struct clock clock = clock_monotonic();
+
+    while (clock_now_ns(&clock) < proxy->channel.due_ns)
+        (void)poll(NULL, 0, 1);
+}
+
+/* promise B145: a message that waits for room has its own time, and not that of `open`. */
+static void test_a_large_message_has_its_own_time(void)
+{
+    struct weir_kit *kit = start(ends_all);
+    char *large = calloc(1, LARGE);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(large);
+    isolated.options.open_timeout_ms = 1;
+    callbacks_set_due(proxy, DIALOGUE_OPEN);
+    wait_until_due();
+    CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", large, LARGE), WEIR_KEEP);
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+    expect(kit, 1, 0, 0);
+    free(large);
+    finish(kit);
+}
+
+/* The host reads the call when the time of the first message is over. */
+static void calls_and_goes_on(struct process *process)
+{
+    struct parcel out = { 0 };
+    uint64_t first = begin(process);
+
+    parcel_number(&out, first);
+    (void)channel_send(&process->channel, DIALOGUE_TIME_LEFT, 0, &out);
+    say(process, DIALOGUE_RETURN, first, WEIR_DONE);
+    (void)begin(process);
+    parcel_finish(&out);
+}
+
+/* promise B145 */
+static void test_a_time_out_blames_no_message_behind_its_own(void)
+{
+    struct weir_kit *kit = start(calls_and_goes_on);
+
+    isolated.options.timeout_ms = 1;
+    for (uint32_t i = 0; i < COUNT; i++)
+        CU_ASSERT_EQUAL(weir_kit_handle(kit, "text/1", "text", 4), WEIR_KEEP);
+    wait_until_due();
+    while (segment_begun(&proxy->channel.end) < proxy->window.rows[1].number)
+        (void)poll(NULL, 0, 1);
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_FAIL);
+    CU_ASSERT_STRING_EQUAL(weir_kit_reason(kit), "timeout");
+    expect(kit, 1, COUNT - 1, 0);
     finish(kit);
 }
 
@@ -502,6 +544,10 @@ int main(void)
         { "alone", test_a_message_that_comes_again_is_given_alone },
         { "crash", test_only_the_message_that_was_begun_is_blamed },
         { "crash between", test_nobody_is_blamed_between_two_messages },
+        { "a kept one fails", test_a_kept_message_that_fails_ends_the_window },
+        { "bound", test_a_smaller_bound_is_in_force_at_once },
+        { "large", test_a_large_message_has_its_own_time },
+        { "time-out", test_a_time_out_blames_no_message_behind_its_own },
         { "nonsense", test_nonsense_ends_the_process },
         { "ahead", test_a_message_ahead_is_none_of_the_process },
         CU_TEST_INFO_NULL,
