@@ -68,7 +68,7 @@ struct logger *logger_create(const struct logger_setup *setup)
     atomic_init(&logger->level, (int)setup->level);
     atomic_init(&logger->most, (int)setup->level);
     atomic_init(&logger->format, (int)setup->style.format);
-    atomic_init(&logger->zone_s, 0);
+    atomic_init(&logger->zone_s, setup->style.zone_s);
     atomic_init(&logger->lost, 0);
     lock_init(&logger->lock, LOCK_LOGGER);
     return logger;

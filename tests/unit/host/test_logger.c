@@ -34,7 +34,7 @@ static uint64_t no_date(void)
 
 static void stage_begin(struct stage *stage, enum weir_log_level level)
 {
-    struct logger_setup setup = { .date_us = no_date, .level = level };
+    struct logger_setup setup = { .date_us = no_date, .level = level, .style.zone_s = 7200 };
     int ends[2] = { -1, -1 };
 
     CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
@@ -398,6 +398,16 @@ static void test_lines_of_many_threads_are_whole_and_all_counted(void)
     stage_end(&stage);
 }
 
+/* A line of a crash, which reads no clock of its own, may be the first one. */
+static void test_zone_is_that_of_the_setup_before_a_line(void)
+{
+    struct stage stage;
+
+    stage_begin(&stage, WEIR_LOG_INFO);
+    CU_ASSERT_EQUAL(logger_style(stage.logger).zone_s, 7200);
+    stage_end(&stage);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -413,6 +423,7 @@ int main(void)
         { "destroy reports what is counted", test_destroy_logs_the_counted_lines },
         { "stuck reader costs lines", test_stuck_reader_costs_lines_that_are_counted },
         { "format changes while running", test_format_changes_while_running },
+        { "zone before a line", test_zone_is_that_of_the_setup_before_a_line },
         { "lines of many threads", test_lines_of_many_threads_are_whole_and_all_counted },
         { "journal is known", test_journal_is_known_by_device_and_inode },
         CU_TEST_INFO_NULL,
