@@ -327,8 +327,7 @@ static bool pool_step(struct actor *actor, struct turn_context *context)
     return true;
 }
 
-/* Carries out one step. False: nothing can be done now. Out of line: the usual case saves no
- * registers for it. */
+/* False: nothing can be done now. Out of line: the usual case saves no registers for it. */
 __attribute__((noinline)) static bool step(struct actor *actor, struct turn_context *context)
 {
     struct message *message;
@@ -349,10 +348,12 @@ __attribute__((noinline)) static bool step(struct actor *actor, struct turn_cont
     }
     message = message_queue_take(&actor->control);
     if (message) {
+        bool is_notice = message->public.kind == WEIR_EXIT || message->public.kind == WEIR_DOWN;
+
         control_handle(actor, message);
         context->gathers = actor->kind != ACTOR_POOL && actor->spec->behaviour->flush != NULL;
         context->handled++; /* many replies end the turn, too */
-        return true;
+        return !is_notice || !context->gathers || flush(actor, context); /* `handle` had it */
     }
     if (actor->kind == ACTOR_POOL)
         return pool_step(actor, context);

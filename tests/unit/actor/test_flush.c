@@ -62,7 +62,8 @@ static void note_close(struct weir_self *self, void *state, int reason)
     probe_note(noted_by, CLOSED);
 }
 
-static void begin(struct fixture *f, uint32_t in_hand, uint32_t flags, int answer)
+static void begin_on(struct fixture *f, uint32_t threads, uint32_t in_hand, uint32_t flags,
+                     int answer)
 {
     noted_by = probe_create();
     noted_by->behaviour.in_hand = in_hand;
@@ -70,8 +71,13 @@ static void begin(struct fixture *f, uint32_t in_hand, uint32_t flags, int answe
     noted_by->behaviour.flush = flush;
     gathered_count = 0;
     flush_answers = answer;
-    rig_init(&f->rig, 1, 1);
+    rig_init(&f->rig, threads, 1);
     f->pool = rig_workers(&f->rig, noted_by, "work", 1, LIMIT);
+}
+
+static void begin(struct fixture *f, uint32_t in_hand, uint32_t flags, int answer)
+{
+    begin_on(f, 1, in_hand, flags, answer);
 }
 
 static void finish(struct fixture *f, uint64_t done, uint64_t dead)
@@ -300,6 +306,38 @@ static void test_worker_is_flushed_before_it_restarts(void)
     finish(&f, 2, 0);
 }
 
+static struct pool *watched;
+
+static int monitor_wait_and_gather(struct weir_self *self, struct probe *probe,
+                                   const struct weir_message *message)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(weir_monitor(self, rig_worker(watched, i), NULL), 0);
+    return wait_and_gather(self, probe, message);
+}
+
+/* promise A28: a notice is flushed before what has come with it, which may be another callback. */
+static void test_worker_is_flushed_behind_each_notice(void)
+{
+    static const uint64_t expected[] = { 1, FLUSHED + 1, FLUSHED + 1, FLUSHED + 1 };
+    struct probe *other = probe_create();
+    struct fixture f;
+
+    begin_on(&f, 2, LIMIT, WEIR_BLOCKING, WEIR_DONE);
+    noted_by->tied = gather;
+    watched = rig_workers(&f.rig, other, "watched", 2, LIMIT);
+    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid,
+                             (struct order){ .act = monitor_wait_and_gather, .id = 1 }),
+                    0);
+    CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
+    CU_ASSERT_TRUE(rig_end(&f.rig, watched, NULL));
+    gate_open(&noted_by->gate);
+    CU_ASSERT_TRUE(rig_noted(&f.rig, noted_by, FLUSHED + 1, 3));
+    expect(expected, 4);
+    finish(&f, 1, 0);
+    probe_destroy(other);
+}
+
 /* Notes whether what the callback wakes is given to other threads at once. */
 static void note_blocking(struct weir_self *self, void *state, void *context)
 {
@@ -357,6 +395,7 @@ int main(void)
         { "failed flush", test_failed_flush_ends_what_was_gathered },
         { "stopping flush", test_flush_may_end_the_incarnation },
         { "restart", test_worker_is_flushed_before_it_restarts },
+        { "behind a notice", test_worker_is_flushed_behind_each_notice },
         { "closing", test_worker_is_flushed_before_it_closes },
         CU_TEST_INFO_NULL,
     };
