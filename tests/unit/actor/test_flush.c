@@ -326,9 +326,9 @@ static void test_worker_is_flushed_behind_each_notice(void)
     begin_on(&f, 2, LIMIT, WEIR_BLOCKING, WEIR_DONE);
     noted_by->tied = gather;
     watched = rig_workers(&f.rig, other, "watched", 2, LIMIT);
-    CU_ASSERT_EQUAL(rig_send(&f.rig, f.pool->pid,
-                             (struct order){ .act = monitor_wait_and_gather, .id = 1 }),
-                    0);
+    CU_ASSERT_EQUAL(
+        rig_send(&f.rig, f.pool->pid, (struct order){ .act = monitor_wait_and_gather, .id = 1 }),
+        0);
     CU_ASSERT_TRUE(gate_await(&noted_by->gate, 1));
     CU_ASSERT_TRUE(rig_end(&f.rig, watched, NULL));
     gate_open(&noted_by->gate);
