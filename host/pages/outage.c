@@ -3,60 +3,78 @@
 
 #include <stdlib.h>
 
-struct outage_pool {
-    uint64_t done;     /* at the last check */
-    uint64_t retried;  /* when the last message was done */
-    uint64_t began_ms; /* the first check that has seen a retry since then; 0: none */
-    bool is_logged;
-};
+#include "host/pages/outage_state.h"
+
+static int by_pool(const void *a, const void *b)
+{
+    uint64_t one = ((const struct outage_state *)a)->pool;
+    uint64_t other = ((const struct outage_state *)b)->pool;
+
+    return (one > other) - (one < other);
+}
+
+/* Takes over what is known of the pools that stay. Sorts what was. */
+static void carry_over(struct outage *outage, struct outage_state *pools, uint32_t count)
+{
+    if (!outage->pools)
+        return;
+    qsort(outage->pools, outage->count, sizeof *outage->pools, by_pool);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct outage_state *known = bsearch(&pools[i], outage->pools, outage->count,
+                                                   sizeof *outage->pools, by_pool);
+
+        if (known)
+            pools[i] = *known;
+    }
+}
 
 /* False: memory is out. */
 static bool follow_settings_locked(struct outage *outage, const struct assembly *assembly)
 {
+    uint32_t count = assembly->shared->settings->pool_count;
+    struct outage_state *pools;
+
     if (outage->pools && outage->shared == assembly->shared &&
         outage->generation == assembly->generation)
         return true;
+    pools = calloc((size_t)count + 1, sizeof *pools);
+    if (!pools)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        pools[i].pool = pool_pid(assembly->pools[i]);
+    carry_over(outage, pools, count);
     free(outage->pools);
-    outage->pools = calloc((size_t)assembly->shared->settings->pool_count + 1,
-                           sizeof *outage->pools);
+    outage->pools = pools;
+    outage->count = count;
     outage->shared = assembly->shared;
     outage->generation = assembly->generation;
-    return outage->pools != NULL;
+    return true;
 }
 
 static void log_begin(const struct outage *outage, const struct overview_pool *figures,
-                      uint64_t retries, uint64_t since_ms)
+                      const struct outage_report *report)
 {
     char reason[128];
 
     pool_retry_reason(figures->pool, reason, sizeof reason);
     log_event(outage->sink, WEIR_LOG_WARNING, figures->settings->path,
               "messages are only given again", weir_str("reason", reason),
-              weir_uint("retries", retries), weir_uint("since_ms", since_ms),
+              weir_uint("retries", report->retries), weir_uint("since_ms", report->since_ms),
               weir_str("effect", "none is done until that passes"));
 }
 
 static void look_at_locked(struct outage *outage, uint32_t index, uint64_t now_ms)
 {
-    struct outage_pool *pool = &outage->pools[index];
     struct overview_pool figures;
+    struct outage_report report;
 
     overview_look_locked(outage->overview, index, &figures);
-    if (figures.stats.done != pool->done) {
-        if (pool->is_logged)
-            log_event(outage->sink, WEIR_LOG_INFO, figures.settings->path,
-                      "messages are done again", weir_uint("after_ms", now_ms - pool->began_ms),
-                      weir_uint("retries", figures.stats.retried - pool->retried));
-        *pool = (struct outage_pool){ .done = figures.stats.done,
-                                      .retried = figures.stats.retried };
-    } else if (pool->began_ms == 0) {
-        if (figures.stats.retried > pool->retried)
-            pool->began_ms = now_ms;
-    } else if (!pool->is_logged && now_ms - pool->began_ms >= OUTAGE_MS &&
-               figures.stats.retried > pool->retried + 1) {
-        pool->is_logged = true;
-        log_begin(outage, &figures, figures.stats.retried - pool->retried, now_ms - pool->began_ms);
-    }
+    report = outage_state_look(&outage->pools[index], &figures.stats, now_ms);
+    if (report.news == OUTAGE_BEGINS)
+        log_begin(outage, &figures, &report);
+    else if (report.news == OUTAGE_ENDS)
+        log_event(outage->sink, WEIR_LOG_INFO, figures.settings->path, "messages are done again",
+                  weir_uint("after_ms", report.since_ms), weir_uint("retries", report.retries));
 }
 
 void outage_look(struct outage *outage, uint64_t now_ms)
@@ -85,4 +103,5 @@ void outage_finish(struct outage *outage)
 {
     free(outage->pools);
     outage->pools = NULL;
+    outage->count = 0;
 }

@@ -2,9 +2,8 @@
 /*
  * pages/outage.h - warns when a pool only retries: the service behind its workers is out of order.
  *
- * An outage begins with a retry. It is logged when for OUTAGE_MS no message of the pool was done
- * and a second retry came; its end is logged when a message is done again. One line each, for a
- * pool. A reload resets the state.
+ * outage_state.h says when. One line for the begin, and one for the end. What is known of a
+ * pool stays over a reload.
  *
  * Life: zeros with `overview` and `sink` .. outage_finish. I/O thread.
  */
@@ -13,15 +12,15 @@
 
 #include "host/pages/overview_figures.h"
 
-#define OUTAGE_MS 5000     /* longer than a hiccup, shorter than an operator looks away */
 #define OUTAGE_LOOK_MS 500 /* between two checks: each visits all workers */
 
-struct outage_pool;
+struct outage_state;
 
 struct outage {
     const struct overview *overview; /* const */
     const struct log_sink *sink;     /* const */
-    struct outage_pool *pools;       /* by index, of the settings `shared` */
+    struct outage_state *pools;      /* by index, of the settings `shared` */
+    uint32_t count;                  /* of them */
     const struct shared_settings *shared;
     uint32_t generation; /* of the assembly, when `pools` was made */
     uint64_t looked_ms;

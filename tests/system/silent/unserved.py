@@ -67,6 +67,14 @@ class Host:
         return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, text=True, check=False,
                               env={**os.environ, "WEIR_CONTROL": self.socket}).stdout
 
+    def reload(self, old, new):
+        text = self.read(self.path("yaml"))
+        check(text.count(old) == 1, f"the file: {text}")
+        with open(self.path("yaml"), "w", encoding="utf-8") as stream:
+            stream.write(text.replace(old, new))
+        self.weir("reload")
+        check(self.json("status")["host"]["generation"] == 2, f"no reload: {self.log()}")
+
     def json(self, *arguments):
         return json.loads(self.weir(*arguments, "-o", "json"))
 
@@ -212,7 +220,7 @@ def retries_that_wait():
 
 
 def an_outage_behind_a_pool():
-    """promise C31: the program fails until the test opens the gate."""
+    """promise C31: the program fails until the test opens the gate. A reload ends no outage."""
     with tempfile.TemporaryDirectory() as folder:
         gate = os.path.join(folder, "gate")
         host = Host(FOREVER +
@@ -224,6 +232,7 @@ def an_outage_behind_a_pool():
         said = host.weir("status").replace("\n    ", " ")
         check(re.search(r"^note: pool work: \d+ messages? waits? for a retry: \S", said, re.M),
               f"the reason: {said}")
+        host.reload("size: 2", "size: 3")
         open(gate, "wb").close()
         host.until(lambda: re.search(r'level=info component=work event="messages are done again" '
                                      r"after_ms=\d{4,} retries=\d+", host.log()))
