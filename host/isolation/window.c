@@ -216,12 +216,16 @@ static int give(struct weir_self *self, struct proxy *proxy, bool waits)
         status = is_first && waits
                      ? channel_send(&proxy->channel, DIALOGUE_HANDLE, row->number, &proxy->out)
                      : channel_try_send(&proxy->channel, DIALOGUE_HANDLE, row->number, &proxy->out);
-        if (status != WEIR_OK)
-            return status == WEIR_EFULL ? WEIR_OK : status;
-        window->given++;
+        if (status == WEIR_EFULL)
+            return WEIR_OK;
+        if (status == WEIR_EINVALID)
+            return status;
+        window->given++; /* the process may have begun it, and ended */
         window->is_alone = is_alone;
         if (is_first)
             begin_first(proxy);
+        if (status != WEIR_OK)
+            return status;
     }
     return WEIR_OK;
 }
@@ -416,7 +420,7 @@ int window_flush(struct weir_self *self, void *state)
 {
     struct proxy *proxy = state;
     struct proxy_window *window = &proxy->window;
-    struct channel_frame frame;
+    struct channel_frame frame = { 0 };
     int status = WEIR_OK;
 
     if (window_is_empty(proxy) || !proxy->runs)

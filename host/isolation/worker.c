@@ -320,12 +320,14 @@ static int carry_out(struct worker *worker, struct channel_frame *frame)
 /* Messages that were given ahead come before what follows them in the channel. */
 static int run_next(struct worker *worker)
 {
-    struct channel_frame frame;
+    struct channel_frame frame = { 0 };
     int status, result;
 
     if (worker->ahead_count > 0)
         return worker_run_ahead(worker);
     status = channel_receive(&worker->channel, &frame);
+    if (status == WEIR_ENOMEM && frame.kind == DIALOGUE_HANDLE)
+        return worker_lacks_memory(worker, frame.number);
     if (status != WEIR_OK)
         return status;
     if (frame.kind != DIALOGUE_OPEN && !worker->behaviour)

@@ -11,8 +11,6 @@ static int handle(struct worker *worker, uint64_t number, struct worker_message 
 {
     int verdict;
 
-    if (!message)
-        return WEIR_POSTPONE; /* memory is out */
     segment_begin_number(&worker->channel.end, number);
     if (!worker->behaviour->handle) {
         worker_free_message(message);
@@ -29,10 +27,18 @@ static int handle(struct worker *worker, uint64_t number, struct worker_message 
     return verdict;
 }
 
+int worker_lacks_memory(struct worker *worker, uint64_t number)
+{
+    segment_begin_number(&worker->channel.end, number);
+    channel_cry(worker->channel.bell);
+    return WEIR_ENOMEM;
+}
+
 int worker_run_message(struct worker *worker, uint64_t number, struct unparcel *from)
 {
     struct clock clock = clock_monotonic();
     uint64_t began_ns = clock_now_ns(&clock), ended_ns;
+    struct worker_message *message;
     int verdict;
 
     if (unparcel_number(from)) /* the first one of a window */
@@ -41,7 +47,10 @@ int worker_run_message(struct worker *worker, uint64_t number, struct unparcel *
         parcel_clear(&worker->out);
         return channel_post(&worker->channel, DIALOGUE_UNTOUCHED, number, &worker->out, began_ns);
     }
-    verdict = handle(worker, number, worker_unpack_message(worker, from));
+    message = worker_unpack_message(worker, from);
+    if (!message)
+        return worker_lacks_memory(worker, number);
+    verdict = handle(worker, number, message);
     worker->stops = worker->stops || dialogue_host_decides(verdict);
     ended_ns = clock_now_ns(&clock);
     parcel_clear(&worker->out);

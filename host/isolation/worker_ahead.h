@@ -8,6 +8,8 @@
 
 #include "host/isolation/worker_state.h"
 
+/* The message does not fit into the memory of the process, which ends with it. WEIR_ENOMEM. */
+int worker_lacks_memory(struct worker *worker, uint64_t number);
 /* Carries out `handle` for a message, unless the host must decide before, and answers. `from`: the
  * content of its frame. */
 int worker_run_message(struct worker *worker, uint64_t number, struct unparcel *from);

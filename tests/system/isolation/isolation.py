@@ -51,8 +51,6 @@ pools:
   eaters: {{use: poison.eat, size: {size}, {keys}, outputs: {{out: writers}}}}
   writers: {{use: sink.null, size: 1}}
 """
-
-
 FED = EATING.replace('files.lines, args: {{paths: ["{folder}/texts"]}}', "stdin.lines")
 
 
@@ -278,6 +276,26 @@ def memory():
         must([line["reason"] for line in ended] == wanted, f"ends: {ended}")
         dead = host.lines("dead letter")
         must([line["detail"].split("; ")[0] for line in dead] == wanted, f"dead letters: {dead}")
+    finally:
+        host.finish()
+
+
+def too_large():
+    """A message that does not fit into the memory of a process ends it, and is dead. promise B145"""
+    if HAS_SANITIZER:
+        return
+    rest = FED.replace("stdin.lines", "stdin.lines, args: {{line_max: 64MiB}}")
+    texts = ["calm-1", "L" * (48 << 20), "calm-3", "L" * (30 << 20), "calm-5"]
+    host = Host(rest, texts, size=1, keys="isolation: process, process: {memory: 64MiB}")
+    try:
+        with open(host.folder / "texts", "rb") as stdin:
+            host.start(stdin=stdin).process.wait(DEADLINE)
+        must(host.out() == ["calm-1", "calm-3", "calm-5"], f"other texts: {host.out()}")
+        ended = [line["reason"] for line in host.lines("process of a worker ended")]
+        must(len(ended) == 2 and all("out of memory (64MiB)" in reason for reason in ended),
+             f"ends: {ended}")
+        must([line["reason"] for line in host.lines("dead letter")] == ["crashed"] * 2,
+             f"dead letters: {host.lines('dead letter')}")
     finally:
         host.finish()
 
@@ -560,7 +578,8 @@ def main():
     failures = 0
     for name, scene in (("crashes", lambda: crashes(0)), ("crashes again", lambda: crashes(1)),
                         ("crash lines", crash_lines), ("debug", debugged), ("back-off", back_off),
-                        ("time-out", time_out), ("memory", memory), ("files", files),
+                        ("time-out", time_out), ("memory", memory), ("large", too_large),
+                        ("files", files),
                         ("hostile", hostile), ("sandbox", sandbox),
                         ("sandbox changes", sandbox_changes),
                         ("sandbox of the machine", sandbox_of_the_machine), ("tour", tour),
