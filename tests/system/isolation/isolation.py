@@ -281,7 +281,7 @@ def memory():
 
 
 def too_large():
-    """A message that does not fit into the memory of a process ends it, and is dead. promise B145"""
+    """A message larger than the memory of a process ends it, and is dead. promise B145"""
     if HAS_SANITIZER:
         return
     rest = FED.replace("stdin.lines", "stdin.lines, args: {{line_max: 64MiB}}")
