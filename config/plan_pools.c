@@ -42,11 +42,12 @@ static const char *size_text(struct planning *planning, const struct settings_po
 }
 
 /* Of the step to another size. */
-static const char *new_size_text(struct planning *planning, const struct settings_pool *pool)
+static const char *new_size_text(struct planning *planning, const struct settings_pool *pool,
+                                 bool changes)
 {
     const char *text = size_text(planning, pool);
 
-    return pool->use.entry && pool->use.entry->behaviour->flags & WEIR_KEYED
+    return changes && pool->use.entry && pool->use.entry->behaviour->flags & WEIR_KEYED
                ? plan_text(planning, "%s (some keys move, without the state of the workers)", text)
                : text;
 }
@@ -58,9 +59,11 @@ static void compare_sizes(struct planning *planning, const struct plan_subject *
     bool same_bounds = older->core.size_min == newer->core.size_min &&
                        older->core.size_max == newer->core.size_max;
 
-    if (!same_bounds || settings_size_after(newer, now) != now)
+    bool changes = settings_size_after(newer, now) != now;
+
+    if (!same_bounds || changes)
         plan_add(planning, PLAN_POOL_SIZE, subject, "size", size_text(planning, older),
-                 new_size_text(planning, newer), true);
+                 new_size_text(planning, newer, changes), true);
 }
 
 static const char *scale_text(struct planning *planning, const struct settings_pool *pool)

@@ -50,6 +50,7 @@ void actor_ext_arm(struct actor *actor, uint64_t due_ns)
 void actor_ext_set_detail(struct actor *actor, const char *text)
 {
     struct actor_ext *ext = actor_ext_get(actor);
+    char whole[256]; /* as in weir_reason */
 
     if (!ext)
         return;
@@ -57,8 +58,10 @@ void actor_ext_set_detail(struct actor *actor, const char *text)
         ext->detail = malloc(ACTOR_DETAIL_SIZE);
     if (!ext->detail)
         return;
-    (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%s", text);
-    /* Here, since it goes to dead letters and their file, to origins, and to requesters. */
-    log_conceal(&actor->runtime->options.log, ext->detail, ACTOR_DETAIL_SIZE);
+    (void)snprintf(whole, sizeof whole, "%s", text);
+    /* Here, since it goes to dead letters and their file, to origins, and to requesters; and before
+     * the cut, which would leave a part of a secret. */
+    log_conceal(&actor->runtime->options.log, whole, sizeof whole);
+    (void)snprintf(ext->detail, ACTOR_DETAIL_SIZE, "%.*s", (int)ACTOR_DETAIL_SIZE - 1, whole);
     text_end_at_character(ext->detail); /* `text` may be cut, too */
 }

@@ -143,9 +143,20 @@ struct ending_waits {
     backlog_dropping *drop; /* of those that nobody wants any more; NULL: they stay */
 };
 
-/* What was postponed comes again together, so in order: when the last of it is due. 0: each message
- * of the list has a time of its own. */
-static uint64_t common_due_ns(const struct actor *actor, enum waits list)
+static void drop_unwanted_in(struct actor *actor, enum waits list, backlog_dropping *drop)
+{
+    struct message_list waiting = actor->ext->waits[list];
+    struct message *message;
+
+    actor->ext->waits[list] = (struct message_list){ 0 };
+    while ((message = message_list_take(&waiting)))
+        if (!drop_unwanted(actor, message, drop))
+            message_list_append(&actor->ext->waits[list], message);
+}
+
+/* What was postponed comes again together, so in order: when the last of it is due, but for what
+ * has one of the flags, which does not wait. 0: each message of the list has a time of its own. */
+static uint64_t common_due_ns(const struct actor *actor, enum waits list, uint32_t flags)
 {
     const struct message_list *waiting = &actor->ext->waits[list];
     const struct message *message = message_queue_first(&waiting->queue);
@@ -154,7 +165,7 @@ static uint64_t common_due_ns(const struct actor *actor, enum waits list)
     if (list != WAITS_POSTPONED)
         return 0;
     for (uint32_t i = 0; i < waiting->count; i++) {
-        if (message->again_ns > due_ns)
+        if (message->again_ns > due_ns && !(message->public.reserved & flags))
             due_ns = message->again_ns;
         message = message_queue_next(message);
     }
@@ -165,17 +176,17 @@ static uint64_t common_due_ns(const struct actor *actor, enum waits list)
 static struct message_queue end_waits_in(struct actor *actor, enum waits list,
                                          const struct ending_waits *what, uint64_t *next)
 {
-    struct message_list waiting = actor->ext->waits[list];
-    const uint64_t common_ns = common_due_ns(actor, list);
     bool is_held = list == WAITS_RETRY && holds_retries(actor);
     struct message_queue ended = { 0 };
+    struct message_list waiting;
     struct message *message;
-    uint64_t due_ns, look;
+    uint64_t common_ns, due_ns, look;
 
+    drop_unwanted_in(actor, list, what->drop); /* what is dropped holds back no other one */
+    common_ns = common_due_ns(actor, list, what->flags);
+    waiting = actor->ext->waits[list];
     actor->ext->waits[list] = (struct message_list){ 0 };
     while ((message = message_list_take(&waiting))) {
-        if (drop_unwanted(actor, message, what->drop))
-            continue;
         due_ns = common_ns ? common_ns : message->again_ns;
         if ((due_ns <= what->now_ns && !is_held) || (message->public.reserved & what->flags)) {
             message_queue_append(&ended, message);
@@ -217,7 +228,10 @@ uint64_t backlog_time(struct actor *actor, uint64_t now_ns, backlog_dropping *dr
 
 void backlog_hurry(struct actor *actor, uint32_t flags)
 {
-    (void)end_waits(actor, &(struct ending_waits){ .flags = flags });
+    uint64_t next_ns = end_waits(actor, &(struct ending_waits){ .flags = flags });
+
+    if (next_ns != TIMER_NEVER)
+        actor_ext_arm(actor, next_ns); /* what held back the others may have gone */
 }
 
 /* --- handing on, and discarding ------------------------------------------------------------- */

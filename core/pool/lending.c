@@ -40,7 +40,7 @@ static void release_queues(struct pool *pool, struct pool *group)
 /* Takes may come to the queue, and members come for them. */
 static bool gives_locked(const struct pool *pool)
 {
-    return pool->pull.leases && !pool->pull.closed;
+    return pool->pull.leases && !pool->pull.closed && leases_are_given(&pool->leases);
 }
 
 static bool may_lend_locked(const struct pool *pool, const struct pool *group)
@@ -53,6 +53,13 @@ static bool anybody_waits_locked(const struct pool *pool, const struct pool *gro
     return pool->pull.messages.count > 0 || (group && group->pull.messages.count > 0);
 }
 
+/* Nothing waits for its next turn: no message, event or order. Whoever sends to it has taken its
+ * idle state down before a take that begins later. */
+static bool is_asleep(const struct place *place)
+{
+    return actor_is_idle(place->actor) && !mailbox_is_closed(&place->actor->mailbox);
+}
+
 /* The member that became free last. NULL: it may not be lent, or there is none. */
 static struct place *find_locked(const struct pool *pool, const struct pool *group)
 {
@@ -62,7 +69,7 @@ static struct place *find_locked(const struct pool *pool, const struct pool *gro
         list_empty(&pool->pull.idle))
         return NULL;
     place = LIST_ENTRY(pool->pull.idle.previous, struct place, pulling);
-    return place->lends && !mailbox_is_closed(&place->actor->mailbox) ? place : NULL;
+    return place->lends && is_asleep(place) ? place : NULL;
 }
 
 static struct lease *lease_at(const struct place *place)
@@ -126,8 +133,7 @@ static bool end_locked(struct pool *pool, struct pool *group, struct place *plac
     struct lease *lease = lease_at(place);
     uint64_t loans = atomic_load_explicit(&lease->loans, memory_order_relaxed);
 
-    if (pull_note_of(place) != PLACE_LENT || !may_lend_locked(pool, group) ||
-        mailbox_is_closed(&place->actor->mailbox))
+    if (pull_note_of(place) != PLACE_LENT || !may_lend_locked(pool, group) || !is_asleep(place))
         return false;
     if (!anybody_waits_locked(pool, group)) {
         pull_note_free_locked(place);

@@ -437,6 +437,8 @@ bool route_lend(struct pool *pool, struct executor *executor, struct weir_lease 
     const struct route_ops *ops = route_ops_of(pool);
     struct attempt attempt = { .executor = executor };
     uint32_t first = LEASE_GROUP_MOST_FREE;
+    uint32_t *round = &executor->rounds[pool->number % EXECUTOR_ROUNDS];
+    const uint32_t turn = *round;
     struct pool *member;
 
     if (flags_refusal(flags_word(&pool->flags)) != 0)
@@ -448,7 +450,10 @@ bool route_lend(struct pool *pool, struct executor *executor, struct weir_lease 
     if (!ops->prefers_free)
         first = choose(pool, members, &attempt).first;
     member = lease_group_choose(members, first);
-    return member && lending_begin(member, pool, executor, out);
+    if (member && lending_begin(member, pool, executor, out))
+        return true;
+    *round = turn; /* the TAKE that follows has this turn of the round */
+    return false;
 }
 
 static uint32_t room_in(struct actor *actor)

@@ -471,7 +471,7 @@ static const struct command_option options[] = {
     { "cxx", 'x', NULL, "plugin: in C++20, not in C" },
     { "template", 't', "DIR", "plugin: use the templates in DIR, not those of weir" },
     { "plugins", 'p', "DIR",
-      "look for plugins in DIR first, and write it into the file; may be given several times" },
+      "look for plugins in DIR first, and write it into the file; repeatable" },
     { NULL, 0, NULL, NULL },
 };
 

@@ -93,6 +93,7 @@ static bool describe_workers(const struct inquiry *inquiry, char *out, size_t si
     char path[SETTINGS_PATH_MAX + 1];
     uint32_t found;
     uint64_t number;
+    bool nested = false;
 
     if (!mark || (size_t)(mark - inquiry->rest) >= sizeof path ||
         text_parse_u64(mark + 1, &number) != TEXT_OK || number >= RENEWAL_ALL)
@@ -100,10 +101,15 @@ static bool describe_workers(const struct inquiry *inquiry, char *out, size_t si
     (void)snprintf(path, sizeof path, "%.*s", (int)(mark - inquiry->rest), inquiry->rest);
     lock_acquire(&assembly->lock); /* the pool stays until the unlock */
     found = settings_find_pool(assembly->shared->settings, path);
-    if (found != SETTINGS_NONE)
+    if (found != SETTINGS_NONE) {
+        nested = assembly->shared->settings->pools[found].nested;
         renewal_look(assembly->pools[found], (uint32_t)number, &worker);
+    }
     lock_release(&assembly->lock);
-    if (found != SETTINGS_NONE)
+    if (nested)
+        (void)snprintf(out, size, "the members of %s are pools: name a worker of one of them",
+                       path);
+    else if (found != SETTINGS_NONE)
         pool_restart_describe_none(path, (uint32_t)number, &worker, out, size);
     return found != SETTINGS_NONE;
 }

@@ -127,12 +127,26 @@ static bool admits_nothing(const struct inquiry *inquiry)
     return nothing;
 }
 
+static bool routes_by_hash(const struct inquiry *inquiry)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    uint32_t index;
+    bool routes;
+
+    lock_acquire(&assembly->lock);
+    index = settings_find_pool(assembly->shared->settings, inquiry->rest);
+    routes = index != SETTINGS_NONE &&
+             assembly->shared->settings->pools[index].core.route == WEIR_ROUTE_HASH;
+    lock_release(&assembly->lock);
+    return routes;
+}
+
 /* What a person should know beside the text of the status; "" = nothing. */
 static void describe_why(const struct inquiry *inquiry, const struct outgoing *outgoing, int status,
                          char out[DETAIL_SIZE])
 {
     out[0] = '\0';
-    if (status == WEIR_EINVALID && outgoing->key == 0)
+    if (status == WEIR_EINVALID && outgoing->key == 0 && routes_by_hash(inquiry))
         (void)snprintf(out, DETAIL_SIZE, "%.*s routes by hash: give a key, --key TEXT",
                        SETTINGS_PATH_MAX, inquiry->rest);
     else if (status == WEIR_EFULL && admits_nothing(inquiry))

@@ -247,16 +247,27 @@ static bool wait(struct hub *hub, bool has_more)
     return !is_ending;
 }
 
+/* Opens the door again when that has failed, for want of a descriptor perhaps; once a second. */
+static struct door *open_again(struct hub *hub, struct door *door, int64_t *tried_ms)
+{
+    int64_t now_ms = hub_wall_ms();
+
+    if (door || (now_ms >= *tried_ms && now_ms - *tried_ms < 1000))
+        return door;
+    *tried_ms = now_ms;
+    return door_open(hub->path, orders_serve, hub);
+}
+
 static void work(struct hub *hub)
 {
+    int64_t tried_ms = hub_wall_ms();
     struct door *door = door_open(hub->path, orders_serve, hub);
     bool has_more = false;
 
     hub_read_times(hub);
     hub->last_wall_ms = INT64_MAX; /* nobody knows how the clock was set meanwhile */
     while (wait(hub, has_more)) {
-        if (!door) /* for want of a descriptor, perhaps */
-            door = door_open(hub->path, orders_serve, hub);
+        door = open_again(hub, door, &tried_ms);
         has_more = step(hub);
     }
     while (step(hub))

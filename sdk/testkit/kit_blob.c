@@ -88,7 +88,7 @@ int weir_kit_handle_blob(struct weir_kit *kit, const char *tag, const void *data
 {
     struct kit_message *message;
 
-    if (!kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
+    if (!kit || !kit_turn_can_run(kit, kit->behaviour.handle != NULL, "handle"))
         return WEIR_FAIL;
     message = kit_message_make(kit, KIT_IN_HAND, tag ? kit_tag_find(tag) : NULL, 0);
     attach(message, make(kit, size));

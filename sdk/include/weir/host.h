@@ -460,7 +460,7 @@ WEIR_INLINE void weir_retry_after(struct weir_self *self, uint64_t delay_ms)
 WEIR_PRINTF(2, 3)
 WEIR_INLINE void weir_reason(struct weir_self *self, const char *format, ...)
 {
-    char text[48];
+    char text[256]; /* longer than what is shown: a secret in it is hidden before the cut */
     va_list arguments;
 
     va_start(arguments, format);

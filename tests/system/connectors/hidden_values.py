@@ -33,6 +33,8 @@ def handle(message):
     if message.data == b"label":
         weir.label("piece of " + os.environ["VALUE"])
         return b"piece"
+    if message.data == b"long":  # the cut of a reason leaves a part of it
+        raise weir.Reject("the login of this service was refused: " + os.environ["VALUE"])
     raise weir.Reject("no " + os.environ["VALUE"])
 weir.run(handle)
 """
@@ -144,7 +146,7 @@ def test_reasons_of_a_child():
     with tempfile.TemporaryDirectory() as folder:
         files = Files(folder)
         host, dead = files.host, os.path.join(folder, "dead")
-        for name, text in (("child.py", CHILD), ("lines", f"the payload is {WORD}\nlabel\n")):
+        for name, text in (("child.py", CHILD), ("lines", f"the payload is {WORD}\nlabel\nlong\n")):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
                 stream.write(text)
         host.write(REJECTING.format(folder=folder, tree=TREE, value=files.value("value", WORD)),
@@ -154,16 +156,16 @@ def test_reasons_of_a_child():
             status, text = answer_of(os.path.join(folder, name))
             check(status in (422, 500), f"{name}: {status} {text}")
             check_hides(text, f"the answer of {name}")
-        until(lambda: bytes_of(dead).count("\ndetail: ") == 4,
-              "two lines and two requests")
+        until(lambda: bytes_of(dead).count("\ndetail: ") == 5,
+              "three lines and two requests")
         shown = [host.run("dead", *more) for more in (["work"], ["--file", dead], ["next"])]
         check(host.stop() == 0, "the exit code")
         for got in shown:
             check(got.returncode == 0, f"{got.args}: {got.returncode} {got.stderr}")
             check_hides(got.stdout, " ".join(got.args))
         text = bytes_of(dead)
-        check(text.count(WORD) == 1 and f"the payload is {WORD}" in text, f"the file: {text}")
-        check(text.count(SHOWN) == 4, f"the file: {text}")
+        check(text.count(WORD[:6]) == 1 and f"the payload is {WORD}" in text, f"the file: {text}")
+        check(text.count(SHOWN[:8]) == 5, f"the file: {text}")
         check_hides(log_of(host), "the log")
 
 

@@ -56,7 +56,7 @@ ROWS = (
     ("r_pul#1", (), 66, 'error: there is no pool "r_pul"; did you mean "r_pull"?\n'),
     ("numbers#0", (), 66, 'error: there is no pool "numbers": it is a source, which `weir inspect` '
                           "shows\n"),
-    ("r_pull#1", ("--now",), 65, "error: r_pull#1 has no process that could be killed: without "
+    ("elastic#0", ("--now",), 65, "error: elastic#0 has no process that could be killed: without "
                                  "--now it is restarted after its message in hand\n"),
     ("r_pull", ("--now",), 64, "weir restart: --now takes one worker, such as 'r_pull#0'\n"),
 )
@@ -98,6 +98,7 @@ NOBODY = "there is no pool, source, worker or actor"
 LOOKS = (
     ("r_pull#4", "error: r_pull has 4 workers, #0 to #3, and no #4\n"),
     ("none#0", "error: none has no workers\n"),
+    ("nest#0", "error: the members of nest are pools: name a worker of one of them\n"),
     ("r_pul", f'error: {NOBODY} "r_pul"; did you mean "r_pull"?\n'),
     ("left", f'error: {NOBODY} "left"; did you mean "nest/left"?\n'),
 )
@@ -111,6 +112,8 @@ def test_what_is_not_there_is_named(host):
         answer = host.run(command, "r_hash", "x")
         check(answer.returncode != 0 and
               "r_hash routes by hash: give a key, --key TEXT" in answer.stderr, f"{answer}")
+    answer = host.run("request", "r_broadcast", "x")
+    check(answer.returncode != 0 and "--key" not in answer.stderr, f"no key helps: {answer}")
 
 
 def test_now_kills_the_process(host):

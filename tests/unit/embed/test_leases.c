@@ -380,6 +380,35 @@ static void test_taker_of_a_group_gets_a_worker_of_any_pool(void)
     finish(&f);
 }
 
+static void test_round_of_a_group_takes_each_pool_in_turn(void)
+{
+    uint32_t counts[2] = { 0, 0 };
+    struct weir_answer answer;
+    struct weir_lease lease;
+    weir_pid members[2];
+    uint64_t reference;
+    struct fixture f;
+
+    memset(&f, 0, sizeof f);
+    hand_begin(&f.hand, 2);
+    gate_init(&f.gate);
+    CU_ASSERT_EQUAL_FATAL(add_group(&f, 0, WEIR_ROUTE_ROUND_ROBIN, WEIR_FOR_EVER), 0);
+    open_members(&f, members);
+    for (uint32_t i = 0; i < 10; i++) {
+        CU_ASSERT_EQUAL_FATAL(
+            weir_runtime_take_request(f.hand.runtime, f.pool, wait_limit_ms(), &reference), 0);
+        answer = (struct weir_answer)WEIR_ANSWER;
+        CU_ASSERT_EQUAL_FATAL(weir_runtime_await(f.hand.runtime, reference, &answer), 0);
+        lease = *weir_answer_lease(&answer);
+        weir_runtime_message_free(f.hand.runtime, answer.message);
+        counts[lease.pool == members[1]]++;
+        CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+        CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    }
+    CU_ASSERT_EQUAL(counts[0], counts[1]);
+    finish(&f);
+}
+
 /* The one that has no `lease` of its own. */
 static void test_member_of_a_group_has_the_time_out_of_the_group(void)
 {
@@ -515,6 +544,7 @@ int main(void)
         { "default", test_queue_has_room_for_fifty_by_default },
         { "group", test_taker_of_a_group_gets_a_worker_of_any_pool },
         { "time-out of a group", test_member_of_a_group_has_the_time_out_of_the_group },
+        { "round of a group", test_round_of_a_group_takes_each_pool_in_turn },
         { "pools of a group", test_group_has_pools_of_workers_that_give_leases },
         { "reason", test_time_out_names_the_reason_of_the_open_that_failed },
         { "storm", test_no_worker_is_used_by_two_while_the_pool_changes },

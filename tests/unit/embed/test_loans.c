@@ -175,6 +175,29 @@ static void test_who_gave_up_is_passed_over(void)
     finish(&f);
 }
 
+/* promise E20: what the worker has accepted before a take is handled before the lease. */
+static void test_accepted_message_comes_before_the_lease(void)
+{
+    struct weir_lease lease;
+    struct fixture f;
+    uint64_t reference;
+
+    begin(&f, 1);
+    CU_ASSERT_EQUAL_FATAL(take(&f, wait_limit_ms(), &lease), 0);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    CU_ASSERT_EQUAL(weir_runtime_wait_idle(f.hand.runtime, f.pool, wait_limit_ms()), 0);
+    hold_thread(&f);
+    CU_ASSERT_EQUAL(hand_send(&f.hand, lease.member, (struct hand_order){ .id = 7 }), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        weir_runtime_take_request(f.hand.runtime, f.pool, wait_limit_ms(), &reference), 0);
+    gate_open(&f.hand.gate);
+    CU_ASSERT_EQUAL_FATAL(answer_of(&f, reference, &lease), 0);
+    CU_ASSERT_EQUAL(atomic_load(&f.hand.sum), 7);
+    CU_ASSERT_EQUAL(hand_stats(&f.hand, f.pool).dead, 0);
+    CU_ASSERT_EQUAL(give_back(&f, &lease), 0);
+    finish(&f);
+}
+
 /* promise E21: what was sent under a lease is handled before another has the worker. */
 static void test_message_of_a_lease_comes_before_the_next(void)
 {
@@ -236,6 +259,7 @@ int main(void)
         { "no turn", test_free_worker_needs_no_turn },
         { "waits first", test_return_serves_who_waits_first },
         { "gave up", test_who_gave_up_is_passed_over },
+        { "accepted", test_accepted_message_comes_before_the_lease },
         { "messages", test_message_of_a_lease_comes_before_the_next },
         { "shrink", test_taken_worker_leaves_after_its_return },
         CU_TEST_INFO_NULL,

@@ -149,6 +149,7 @@ static struct pool *make_pool(struct world *w, const struct row *row, struct poo
     struct pool *pool;
 
     options.spec = rig_spec(w->f.member);
+    options.spec->in_hand_max = 2;
     pool = rig_pool(&w->f.rig, &options);
     spec_unref(options.spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(pool);
@@ -282,6 +283,31 @@ static int lack(struct weir_self *self, struct probe *probe, const struct weir_m
     return atomic_load(&has_all) ? WEIR_DONE : WEIR_POSTPONE;
 }
 
+static const struct weir_message *kept;
+
+static int keep(struct weir_self *self, struct probe *probe, const struct weir_message *message)
+{
+    (void)self;
+    (void)probe;
+    if (atomic_load(&has_all))
+        return WEIR_DONE;
+    kept = message;
+    return WEIR_KEEP;
+}
+
+/* Lacks something for long, and the kept message for a short time. */
+static int lack_both(struct weir_self *self, struct probe *probe,
+                     const struct weir_message *message)
+{
+    (void)probe;
+    (void)message;
+    weir_retry_after(self, STEP_MS);
+    CU_ASSERT_EQUAL(weir_settle(self, kept, WEIR_POSTPONE), 0);
+    weir_retry_after(self, FOR_LONG_MS);
+    atomic_store(&has_all, true);
+    return WEIR_POSTPONE;
+}
+
 static bool has_one_cancelled(void *context)
 {
     struct world *w = context;
@@ -308,25 +334,30 @@ static bool has_two_held(void *context)
     return rig_stats(context).held == 2;
 }
 
+static void send_of_group(struct world *w, probe_act *does)
+{
+    struct executor *executor = runtime_enter(w->f.rig.runtime);
+    struct message *message = message_create(&executor->cache, NULL, sizeof(struct order));
+
+    *(struct order *)message->public.data = (struct order){ .act = does, .id = 9 };
+    CU_ASSERT_EQUAL(group_join(w->group, message), 0);
+    CU_ASSERT_EQUAL(send_message(w->f.rig.runtime, executor, w->pool->pid, WEIR_NORMAL, message),
+                    0);
+    runtime_leave(executor);
+}
+
 /* A message of the group waits for a retry; if `postpones`, beside one that comes again and again.
  */
 static void expect_unwanted_retry_leaves(bool postpones)
 {
     const struct row row = { 0 };
     struct world w = { 0 };
-    struct executor *executor;
-    struct message *message;
 
     atomic_store(&has_all, false);
     begin(&w.f, 1, 0);
     w.pool = make_pool(&w, &row, NULL, 0);
     CU_ASSERT_EQUAL(group_create(w.f.rig.runtime, 0, &w.group), 0);
-    executor = runtime_enter(w.f.rig.runtime);
-    message = message_create(&executor->cache, NULL, sizeof(struct order));
-    *(struct order *)message->public.data = (struct order){ .act = retry_late, .id = 9 };
-    CU_ASSERT_EQUAL(group_join(w.group, message), 0);
-    CU_ASSERT_EQUAL(send_message(w.f.rig.runtime, executor, w.pool->pid, WEIR_NORMAL, message), 0);
-    runtime_leave(executor);
+    send_of_group(&w, retry_late);
     CU_ASSERT_TRUE(rig_wait(&w.f.rig, has_one_held, w.pool));
     if (postpones) {
         CU_ASSERT_EQUAL(rig_send(&w.f.rig, w.pool->pid, (struct order){ .act = lack, .id = 8 }), 0);
@@ -350,6 +381,28 @@ static void test_unwanted_retry_leaves(void)
     expect_unwanted_retry_leaves(true);
 }
 
+/* promises S15 and V5: what nobody wants holds back no message that was postponed with it. */
+static void test_unwanted_postponed_message_holds_back_none(void)
+{
+    const struct row row = { 0 };
+    struct world w = { 0 };
+
+    atomic_store(&has_all, false);
+    begin(&w.f, 1, 0);
+    w.pool = make_pool(&w, &row, NULL, 0);
+    CU_ASSERT_EQUAL(group_create(w.f.rig.runtime, 0, &w.group), 0);
+    CU_ASSERT_EQUAL(rig_send(&w.f.rig, w.pool->pid, (struct order){ .act = keep, .id = 8 }), 0);
+    send_of_group(&w, lack_both);
+    CU_ASSERT_TRUE(rig_wait(&w.f.rig, has_two_held, w.pool));
+    group_cancel(w.group);
+    CU_ASSERT_TRUE(rig_wait(&w.f.rig, has_one_cancelled, &w));
+    CU_ASSERT_TRUE(rig_wait(&w.f.rig, has_none_held, &w));
+    CU_ASSERT_EQUAL(group_wait(w.group, wait_limit_ms(), NULL), 0);
+    group_destroy(w.group);
+    CU_ASSERT_TRUE(rig_end(&w.f.rig, w.pool, NULL));
+    finish(&w.f);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -358,6 +411,7 @@ int main(void)
         { "unwanted messages leave a pool of size 0",
           test_unwanted_messages_leave_a_pool_of_size_0 },
         { "an unwanted retry leaves", test_unwanted_retry_leaves },
+        { "an unwanted postponed message", test_unwanted_postponed_message_holds_back_none },
         CU_TEST_INFO_NULL,
     };
 
