@@ -54,6 +54,13 @@ static void leave_queue(struct actor *actor, uint32_t used)
     wait_queue_leave(waiter, actor->executor);
 }
 
+/* What it waits for is not room, unless messages of it do. */
+static void note_no_wait(struct actor *actor)
+{
+    if (!output_is_waiting(actor))
+        outbox_note_room(place_outbox(actor->place));
+}
+
 /* Relaxed: only its turns write it. */
 static uint64_t emitted_by(const struct actor *actor)
 {
@@ -199,6 +206,7 @@ bool producing_step(struct actor *actor)
     show_names(actor, source);
     if (!may_produce(actor, source)) {
         leave_queue(actor, 0);
+        note_no_wait(actor);
         return false;
     }
     if (!resume(actor, source))
@@ -218,6 +226,7 @@ bool producing_step(struct actor *actor)
         exhausted(actor);
     else if (produced == WEIR_WAIT) {
         actor->flags |= ACTOR_WAITS;
+        note_no_wait(actor);
         if (!may_be_woken(actor))
             misuse_report(actor, MISUSE_IDLE, produced);
     } else if (produced != WEIR_MORE) {

@@ -288,7 +288,8 @@ void pool_change_opening(struct pool_change *change, struct pool_opening *out);
 /* Messages that its workers emitted at outputs that lead nowhere, which were freed. */
 uint64_t pool_unbound(struct pool *pool);
 
-/* Workers, including leaving ones, that wait at an output and take no message until then. */
+/* Workers that wait at an output and take no message until then; not those that leave, which are no
+ * part of the target, and no children of workers. */
 struct pool_waiting {
     uint32_t for_room; /* in the pool behind it */
     uint32_t for_rate; /* for a token of its rate */

@@ -438,12 +438,14 @@ uint64_t pool_unbound(struct pool *pool)
 static void add_waiting(struct list *places, uint32_t output, struct pool_waiting *out)
 {
     for (struct list *node = places->next; node != places; node = node->next) {
-        bool for_room = false;
+        const struct place *place = LIST_ENTRY(node, struct place, link);
 
-        if (!children_wait_at(LIST_ENTRY(node, struct place, link), output, &for_room))
+        if (place_waits_at(place) != output + 1)
             continue;
-        out->for_room += for_room;
-        out->for_rate += !for_room;
+        if (place_throttled(place) > 0)
+            out->for_rate++;
+        else
+            out->for_room++;
     }
 }
 
@@ -452,8 +454,6 @@ void pool_waiting_at(struct pool *pool, uint32_t output, struct pool_waiting *ou
     *out = (struct pool_waiting){ 0 };
     lock_acquire(&pool->lock);
     add_waiting(&pool->places, output, out);
-    add_waiting(&pool->leavers, output, out);
-    add_waiting(&pool->closers, output, out);
     lock_release(&pool->lock);
 }
 

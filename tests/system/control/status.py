@@ -212,6 +212,12 @@ def test_who_waits_for_whom():
             said = re.sub(r"\n {4}", " ", host.run("status").stdout)
             check(f"\n{note}\n" in said, f"{note}: {said}")
             check(note in host.run("status", "parse").stdout, "the page of the pool")
+            host.run("scale", "parse", "1")
+            left = {name: min(value, 1) if isinstance(value, int) else value
+                    for name, value in entry.items()}
+            until(lambda: host.json("status", "parse")["waits"] == [left],
+                  "who leaves is not one of those that the pool has")
+            check(host.json("status", "parse")["retiring"] == 2, "both wait meanwhile")
             host.run("resume", "post")
             if not slow:
                 until(lambda: host.json("status", "post")["done"] > 100, "it goes on")

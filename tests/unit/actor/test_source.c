@@ -263,7 +263,13 @@ static bool asks_without_room(void *context)
     return atomic_load(&((struct script *)context)->without_room) > 0;
 }
 
-/* promise B16: the gateway answers, although its pool is full from the start */
+static bool waits_for_no_room(void *context)
+{
+    return !source_is_waiting(context);
+}
+
+/* promise B16: the gateway answers, although its pool is full from the start. promise C30: while it
+ * waits for its timer it does not wait for room. */
 static void test_source_that_asks_is_called_without_room(void)
 {
     struct fixture f;
@@ -271,6 +277,7 @@ static void test_source_that_asks_is_called_without_room(void)
     begin(&f, (struct script){ .total = 20, .pauses_at = NEVER, .fails_at = NEVER, .asking = true },
           true);
     CU_ASSERT_TRUE(rig_wait(&f.rig, asks_without_room, &f.script));
+    CU_ASSERT_TRUE(rig_wait(&f.rig, waits_for_no_room, f.source));
     gate_open(&f.probe->gate);
     while (!has_ended(f.source)) /* a timer is armed at some moment of this clock */
         rig_advance(&f.rig, 10);
