@@ -18,7 +18,7 @@ void session_init(struct session *session, const struct amqp_settings *settings,
     session->dial = NULL;
     session->tries = 0;
     session->refusal[0] = '\0';
-    session->reconnects = session->is_leaving = false;
+    session->reconnects = session->is_leaving = session->was_blocked = false;
 }
 
 void session_finish(struct session *session)
@@ -242,6 +242,7 @@ void session_lose(struct weir_self *self, struct session *session)
         session_succeed(session);
     link_drop(&session->link);
     link_turn(&session->link);
+    session->was_blocked = false; /* nobody has said that the server takes messages again */
     session->calls->lost(self, session->user);
     reconnect_later(self, session);
 }
