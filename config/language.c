@@ -258,7 +258,8 @@ static const struct language_row pool_process[] = {
         struct settings_process, window, "window", uint32_t, WEIR_U32, .fallback = "64", .min = 1,
         .max = 64,
         .help = "how many messages a process may have at a time while it is quick with them; at a "
-                "crash only the one in hand counts, and the others go back"),
+                "crash only the one in hand counts, and the others go back. With `route: pull` it "
+                "has one"),
     SECTION(0, struct settings_process, sandbox, "sandbox", pool_sandbox,
             .help = "what a process may do after `open`; without the key, what the host may do. "
                     "`{}` forbids all files that are not open, and the network"),

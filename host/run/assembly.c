@@ -78,7 +78,8 @@ static int make_isolated(struct shared_settings *shared, const struct settings *
             .timeout_ms = pool->process.timeout_ms,
             .memory = pool->process.memory,
             .files = pool->process.files,
-            .window = pool->process.window,
+            /* What one worker has ahead no other one could take. */
+            .window = pool->core.route == WEIR_ROUTE_PULL ? 1 : pool->process.window,
             .sandbox = { .on = pool->process.sandbox.on,
                          .strict = pool->process.sandbox.strict,
                          .network = pool->process.sandbox.network,

@@ -9,6 +9,7 @@ Method: real hosts, with a test plugin so quick that its window grows, which wri
 
     window.py WEIR PLUGINS TEST_PLUGINS
 """
+import os
 import signal
 import subprocess
 import sys
@@ -87,6 +88,30 @@ def time_out():
         host.finish()
 
 
+def pulls():
+    """What is in the queue of a pool that routes by pull waits for no slow message."""
+    others = 20
+    given = texts("calm", 5 * EACH) + [f"LOOP-{5 * EACH}"]
+    given += [f"calm-{5 * EACH + 1 + number}" for number in range(others)]
+    host = Host(FROM_STDIN, size=1, name="out", emits="false", to="none", keys="route: pull")
+    try:
+        host.start(stdin=subprocess.PIPE)
+        host.process.stdin.write("".join(f"{text}\n" for text in given).encode("ascii"))
+        host.process.stdin.flush()
+        until(lambda: len(handled(host)) >= 5 * EACH, "texts before the slow one")
+        slow = host.workers()[0]
+        host.write(FROM_STDIN, size=2, name="out", emits="false", to="none", keys="route: pull")
+        must(host.ask("reload").returncode == 0, "a reload failed")
+        until(lambda: len(handled(host)) == 5 * EACH + others, "texts behind the slow one")
+        os.kill(slow, signal.SIGKILL)
+        host.process.stdin.close()
+        host.process.wait(DEADLINE)
+        must_be_whole(handled(host), [text for text in given if text.startswith("calm")])
+        must(len(host.lines("dead letter")) == 1, "dead letters")
+    finally:
+        host.finish()
+
+
 def stops():
     """A host that is stopped in the midst, and started again: nothing is lost or done twice."""
     given = texts("calm", 60000)
@@ -144,7 +169,8 @@ def main():
                                               (FROM_FILE, "origins", False, 3),
                                               (FROM_STDIN, "no origins", True, 3),
                                               (FROM_STDIN, "no origins", False, 1))]
-    for name, scene in scenes + [("time-out", time_out), ("stops", stops), ("reloads", reloads)]:
+    for name, scene in scenes + [("time-out", time_out), ("pull", pulls), ("stops", stops),
+                                 ("reloads", reloads)]:
         try:
             scene()
             print(f"{name}: ok", flush=True)
