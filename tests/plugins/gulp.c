@@ -33,6 +33,8 @@ struct gulp {
     const struct weir_tag *line;
     int file;
     bool emits;
+    struct weir_message *kept; /* of the text KEEP */
+    bool has_failed;
 };
 
 static int gulp_open(struct weir_self *self, const void *given, void *state)
@@ -57,9 +59,22 @@ static int emit(struct weir_self *self, const struct weir_message *message)
     return weir_emit(self, 0, copy);
 }
 
+/* KEEP keeps the message. FAIL lets it fail, and with it the worker: no text comes behind it. */
+static int keep_or_fail(struct weir_self *self, struct gulp *gulp, const char *text,
+                        const struct weir_message *message)
+{
+    if (strstr(text, "KEEP")) {
+        gulp->kept = (struct weir_message *)(uintptr_t)message;
+        return WEIR_KEEP;
+    }
+    if (strstr(text, "FAIL") && gulp->kept)
+        gulp->has_failed = weir_settle(self, gulp->kept, WEIR_FAIL) == WEIR_OK;
+    return WEIR_DONE;
+}
+
 static int gulp_handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
-    const struct gulp *gulp = state;
+    struct gulp *gulp = state;
     char text[100], row[160];
     size_t given;
     const char *bytes = files_text(message, gulp->line, &given);
@@ -72,8 +87,11 @@ static int gulp_handle(struct weir_self *self, void *state, const struct weir_me
         (void)raise(SIGSEGV);
     while (strstr(text, "LOOP"))
         (void)pause();
-    size = snprintf(row, sizeof row, "%s %u %u\n", text, message->attempt, weir_index(self));
-    return write(gulp->file, row, (size_t)size) == size ? WEIR_DONE : WEIR_FAIL;
+    size = snprintf(row, sizeof row, "%s%s %u %u\n", gulp->has_failed ? "late-" : "", text,
+                    message->attempt, weir_index(self));
+    if (write(gulp->file, row, (size_t)size) != size)
+        return WEIR_FAIL;
+    return keep_or_fail(self, gulp, text, message);
 }
 
 static void gulp_close(struct weir_self *self, void *state, int reason)
@@ -90,6 +108,7 @@ static const struct weir_behaviour behaviours[] = {
       .summary = "writes texts to a file",
       .options = options,
       .outputs = outputs,
+      .in_hand = 2,
       .settings_size = sizeof(struct settings),
       .state_size = sizeof(struct gulp),
       .open = gulp_open,

@@ -112,6 +112,21 @@ def pulls():
         host.finish()
 
 
+def fails_with_a_kept_one():
+    """A process begins no message behind one that lets a kept one fail. promise B146"""
+    given = texts("calm")
+    for number in range(0, LINES, EACH):
+        given[number], given[number + EACH // 2] = f"KEEP-{number}", f"FAIL-{number + EACH // 2}"
+    host = Host(FROM_FILE, given, size=1, name="out", emits="false", to="none",
+                keys="restart: {max: 1000, backoff: 1ms..1ms}")
+    try:
+        host.start().process.wait(DEADLINE)
+        must_be_whole(handled(host), given)
+        must(len(host.lines("dead letter")) == LINES // EACH, "dead letters")
+    finally:
+        host.finish()
+
+
 def stops():
     """A host that is stopped in the midst, and started again: nothing is lost or done twice."""
     given = texts("calm", 60000)
@@ -169,8 +184,9 @@ def main():
                                               (FROM_FILE, "origins", False, 3),
                                               (FROM_STDIN, "no origins", True, 3),
                                               (FROM_STDIN, "no origins", False, 1))]
-    for name, scene in scenes + [("time-out", time_out), ("pull", pulls), ("stops", stops),
-                                 ("reloads", reloads)]:
+    for name, scene in scenes + [("time-out", time_out), ("pull", pulls),
+                                 ("a kept one fails", fails_with_a_kept_one),
+                                 ("stops", stops), ("reloads", reloads)]:
         try:
             scene()
             print(f"{name}: ok", flush=True)
