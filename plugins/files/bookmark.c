@@ -109,12 +109,32 @@ static size_t take_numbers(const char *text, uint32_t format, struct bookmark_en
     print->size = (uint32_t)size;
     if (format == 1)
         print->end = size;
+    if (format < 3)
+        out_entry->size = UINT64_MAX;
     return print->size <= print->end ? (size_t)(at - text) : 0;
 }
 
 int64_t bookmark_entry_unread(const struct bookmark_entry *entry)
 {
-    return entry->size >= entry->offset ? (int64_t)(entry->size - entry->offset) : -1;
+    if (entry->size == UINT64_MAX || entry->size < entry->offset)
+        return -1;
+    return (int64_t)(entry->size - entry->offset);
+}
+
+bool bookmark_entry_has_its_device(const struct bookmark_entry *entry)
+{
+    char *copy = strdup(entry->folder ? entry->folder : entry->path), *folder = copy;
+    struct stat about;
+    bool is_there;
+
+    if (copy && !entry->folder)
+        folder = dirname(copy);
+    while (copy && stat(folder, &about) != 0 && strcmp(folder, "/") != 0 &&
+           strcmp(folder, ".") != 0)
+        folder = dirname(folder);
+    is_there = copy && stat(folder, &about) == 0 && (uint64_t)about.st_dev == entry->device;
+    free(copy);
+    return entry->device == 0 || is_there;
 }
 
 void bookmark_entry_finish(struct bookmark_entry *entry)

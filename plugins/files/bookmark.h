@@ -22,8 +22,8 @@ struct bookmark_entry {
     uint64_t inode;
     uint64_t offset;               /* of the first line that is not settled */
     uint64_t number;               /* lines before it */
-    uint64_t size;                 /* of the file when the entry was made; 0 = not known (before
-                                    * format 3), or empty */
+    uint64_t size;                 /* of the file when the entry was made; UINT64_MAX = not known
+                                    * (before format 3) */
     struct weir_fingerprint print; /* up to `offset`, or of more */
 };
 
@@ -48,6 +48,9 @@ int bookmark_set(struct bookmark *bookmark, const void *bytes, size_t size);
 int bookmark_next(const struct bookmark *bookmark, size_t *place, struct bookmark_entry *out_entry);
 /* Bytes behind the position that the file had when the entry was made; -1: that is not known. */
 int64_t bookmark_entry_unread(const struct bookmark_entry *entry);
+/* True when the folder where the file was, or the deepest one above it that is there, is on the
+ * device of the file. Positions of format 1 have no device. */
+bool bookmark_entry_has_its_device(const struct bookmark_entry *entry);
 void bookmark_entry_finish(struct bookmark_entry *entry);
 
 /* Reads a file; a missing file is an empty bookmark. Returns 0 or an errno; ENODATA: the file is

@@ -206,6 +206,7 @@ const struct bookmark_entry *followed_entry(struct followed *file)
         .offset = first ? first->offset : file->offset,
         .number = first ? first->number - 1 : file->number,
     };
+    struct stat about;
 
     if (!file->is_saved)
         file->saved = (struct bookmark_entry){ .device = entry.device,
@@ -217,6 +218,8 @@ const struct bookmark_entry *followed_entry(struct followed *file)
         file->is_saved = true;
     }
     file->saved.size = file->size;
+    if (file->descriptor >= 0 && fstat(file->descriptor, &about) == 0)
+        file->saved.size = (uint64_t)about.st_size; /* more than at the last check */
     file->saved.path = file->path;
     file->saved.folder = file->folder;
     return &file->saved;

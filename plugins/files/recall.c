@@ -276,24 +276,6 @@ static struct place find_place(struct follower *follower, const struct bookmark_
     return place;
 }
 
-/* True when the folder where the file was, or the deepest one above it that is there, is on the
- * device of the file. Positions of format 1 have no device. */
-static bool has_its_device(const struct bookmark_entry *entry)
-{
-    char *copy = strdup(entry->folder ? entry->folder : entry->path), *folder = copy;
-    struct stat about;
-    bool is_there;
-
-    if (copy && !entry->folder)
-        folder = dirname(copy);
-    while (copy && stat(folder, &about) != 0 && strcmp(folder, "/") != 0 &&
-           strcmp(folder, ".") != 0)
-        folder = dirname(folder);
-    is_there = copy && stat(folder, &about) == 0 && (uint64_t)about.st_dev == entry->device;
-    free(copy);
-    return entry->device == 0 || is_there;
-}
-
 /* How a file differs from its entry; NULL: it does not, or has another name only. */
 static const char *change_of(const struct followed *file, const struct bookmark_entry *entry)
 {
@@ -329,17 +311,27 @@ static void log_change(struct weir_self *self, const struct follower *follower,
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
+/* Nothing was unread when the position was saved, and no line of the file that is there now is left
+ * out. Lines that came later may be lost: a rotation while no host ran leaves no trace of them. */
+static bool may_be_a_rotation(enum on_change on_change, const struct bookmark_entry *entry,
+                              const char *change)
+{
+    return bookmark_entry_unread(entry) == 0 &&
+           ((on_change == ON_CHANGE_RESTART && strcmp(change, "truncated") != 0) ||
+            (on_change == ON_CHANGE_SKIP && strcmp(change, "gone") == 0));
+}
+
 /* Takes the file, which may be NULL. The next look at the files finds a replaced file. */
 static int follow_changed(struct weir_self *self, struct follower *follower, struct followed *file,
                           const struct bookmark_entry *entry, const char *change)
 {
     const enum on_change on_change = follower->rules.on_change;
 
-    /* Gone or replaced when all was read: that is how a rotation ends. */
-    if (!file && on_change != ON_CHANGE_STOP && strcmp(change, "truncated") != 0 &&
-        bookmark_entry_unread(entry) == 0)
-        weir_log(self, WEIR_LOG_INFO, "file of the position is gone, and was read to its end",
-                 weir_str("path", entry->path), weir_uint("offset", entry->offset));
+    if (may_be_a_rotation(on_change, entry, change))
+        weir_log(self, WEIR_LOG_WARNING,
+                 "file of the position is gone; no line was unread when it was saved",
+                 weir_str("path", entry->path), weir_str("change", change),
+                 weir_uint("offset", entry->offset));
     else
         log_change(self, follower, entry, change);
     switch (on_change) {
@@ -450,7 +442,7 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
                  weir_str("path", entry->path));
         return 0;
     }
-    if (place.error == 0 && has_its_device(entry)) {
+    if (place.error == 0 && bookmark_entry_has_its_device(entry)) {
         if (follow_copy(self, follower, entry, matches, &place.error))
             return 0;
         if (place.error == 0)

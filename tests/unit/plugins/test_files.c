@@ -512,6 +512,27 @@ static void test_file_that_has_changed_is_treated_as_on_change_says(void)
     expect_after_change(remove_file, "gone", "stop", 0);
 }
 
+/* promise B140: skip leaves out the lines of a file that is in the place of one that was read. */
+static void test_replaced_file_that_is_skipped_is_a_fault(void)
+{
+    for (int is_there = 0; is_there < 2; is_there++) {
+        struct scratch scratch;
+        struct weir_kit *kit;
+        char path[512];
+
+        leave_position(&scratch);
+        (void)snprintf(path, sizeof path, "%s", scratch_write(&scratch, "new", "n1\nn2\n"));
+        CU_ASSERT_EQUAL(rename(path, scratch_path(&scratch, "b.txt")), 0);
+        if (!is_there)
+            CU_ASSERT_EQUAL(unlink(scratch_path(&scratch, "b.txt")), 0);
+        CU_ASSERT_EQUAL(open_with_position(&scratch, "skip", &kit), 0);
+        CU_ASSERT_TRUE(weir_kit_has_logged(kit, WEIR_LOG_WARNING,
+                                           is_there ? "has changed" : "no line was unread"));
+        CU_ASSERT_EQUAL(weir_kit_exit_status(kit), is_there);
+        finish(kit, &scratch);
+    }
+}
+
 /* promise B18 */
 static void test_source_ends_at_dead_lines_that_are_not_stored(void)
 {
@@ -567,6 +588,7 @@ int main(void)
         { "takes over", test_one_that_takes_over_reads_what_is_left },
         { "settled", test_source_with_a_position_ends_when_all_is_settled },
         { "goes on", test_next_source_goes_on_at_the_position },
+        { "replaced and skipped", test_replaced_file_that_is_skipped_is_a_fault },
         { "on_change", test_file_that_has_changed_is_treated_as_on_change_says },
         { "dead lines", test_source_ends_at_dead_lines_that_are_not_stored },
         { "no match with a position", test_no_match_is_reported_with_a_position_too },

@@ -20,7 +20,7 @@
 #include "tail_fixture.h"
 
 #define CHANGED "file of the position has changed"
-#define FINISHED "file of the position is gone, and was read to its end"
+#define FINISHED "file of the position is gone; no line was unread when it was saved"
 #define UNREACHED "file of the position cannot be reached"
 
 /* Owned by the caller: a path below the scratch directory. */
@@ -333,7 +333,7 @@ static void test_device_with_another_number_is_there(void)
     fixture_append_to(&f, "b.log", "three\n");
     fixture_start(&f);
     fixture_expect(&f, "three\n");
-    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_TRUE(has_warned(&f, FINISHED));
     CU_ASSERT_FALSE(has_warned(&f, UNREACHED));
     fixture_finish(&f);
 }
@@ -438,13 +438,13 @@ static void test_rotation_removes_what_was_read(void)
     struct fixture f;
 
     rotate_out(&f, 2);
-    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_TRUE(has_warned(&f, FINISHED));
     CU_ASSERT_FALSE(has_warned(&f, CHANGED));
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 0);
     fixture_expect(&f, "three\n");
     CU_ASSERT_EQUAL(unlink(scratch_path(&f.scratch, "x.log.1")), 0);
     fixture_restart(&f);
-    CU_ASSERT_TRUE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_TRUE(has_warned(&f, FINISHED));
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 0);
     fixture_finish(&f);
 }
@@ -455,8 +455,26 @@ static void test_lost_bytes_are_counted(void)
     struct fixture f;
 
     rotate_out(&f, 1);
-    CU_ASSERT_FALSE(weir_kit_has_logged(f.kit, WEIR_LOG_INFO, FINISHED));
+    CU_ASSERT_FALSE(has_warned(&f, FINISHED));
     CU_ASSERT_TRUE(has_warned(&f, CHANGED));
+    CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=4"));
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
+    fixture_finish(&f);
+}
+
+/* promise B140: what the source has not looked at yet was unread, too. */
+static void test_bytes_of_after_the_last_look_are_counted(void)
+{
+    struct fixture f;
+
+    fixture_begin(&f, "x.log", "");
+    fixture_append_to(&f, "x.log", "one\n");
+    fixture_expect(&f, "one\n");
+    fixture_append_to(&f, "x.log", "two\n");
+    stop(&f);
+    CU_ASSERT_EQUAL(unlink(scratch_path(&f.scratch, "x.log")), 0);
+    fixture_start(&f);
+    CU_ASSERT_FALSE(has_warned(&f, FINISHED));
     CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=4"));
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
     fixture_finish(&f);
@@ -491,6 +509,39 @@ static void test_position_of_format_2_is_read(void)
     CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=-1"));
     CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
     fixture_finish(&f);
+}
+
+/* promise B140: an entry of before format 3 has no size, also when it is saved again. */
+static void test_size_that_was_never_known_is_no_size(void)
+{
+    for (int format = 1; format <= 2; format++) {
+        char text[1024], *path, device[32];
+        struct fixture f;
+        struct stat about;
+
+        scratch_init(&f.scratch);
+        CU_ASSERT_EQUAL(stat(f.scratch.path, &about), 0);
+        (void)snprintf(device, sizeof device, "%ju ", (uintmax_t)about.st_dev - 1);
+        path = path_of(&f, "b.log");
+        (void)snprintf(text, sizeof text, "weir files %d\n%s1 0 0 0 %s0 %zu %s%s%s\n", format,
+                       format == 1 ? "" : device, format == 1 ? "" : "0 ", strlen(path),
+                       format == 1 ? "" : "0 ", path, format == 1 ? "" : " ");
+        free(path);
+        (void)scratch_write(&f.scratch, "position", text);
+        fixture_append_to(&f, "a.log", "one\n");
+        fixture_open_with(&f, "*.log", "");
+        fixture_expect(&f, "one\n");
+        if (format == 2) {
+            CU_ASSERT_TRUE(has_warned(&f, UNREACHED));
+            stop(&f);
+            change_device(&f);
+            fixture_start(&f);
+        }
+        CU_ASSERT_FALSE(has_warned(&f, FINISHED));
+        CU_ASSERT_TRUE(has_warned(&f, "unread_bytes=-1"));
+        CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 1);
+        fixture_finish(&f);
+    }
 }
 
 static void test_position_of_format_1_is_read(void)
@@ -534,6 +585,8 @@ int main(void)
         { "deep position", test_position_deep_in_a_file_is_found_again },
         { "rotated out", test_rotation_removes_what_was_read },
         { "lost bytes", test_lost_bytes_are_counted },
+        { "last look", test_bytes_of_after_the_last_look_are_counted },
+        { "no size", test_size_that_was_never_known_is_no_size },
         { "format 2", test_position_of_format_2_is_read },
         { "format 1", test_position_of_format_1_is_read },
         CU_TEST_INFO_NULL,
