@@ -190,7 +190,7 @@ static void reopen_locked(struct dead_file *file)
     error = dead_output_open(file->output->path, &output);
     if (error == 0)
         log_opened(file, output);
-    else if (file->error != ESTALE) /* which the log has */
+    else
         log_event(
             file->sink, WEIR_LOG_ERROR, COMPONENT, "file cannot be opened again",
             weir_str("path", file->output->path),
@@ -319,6 +319,28 @@ static void log_held_locked(struct dead_file *file)
     }
 }
 
+/* Makes a file that was deleted again, and writes there. 0 or an errno. */
+static int write_again_locked(struct dead_file *file)
+{
+    const struct dead_waiting *waiting = &file->waiting;
+    struct dead_output *output = NULL;
+    int error;
+
+    lock_release(&file->lock);
+    error = dead_output_open(file->output->path, &output);
+    if (error == 0) {
+        log_opened(file, output);
+        log_event(file->sink, WEIR_LOG_WARNING, COMPONENT, "file was deleted, and is made again",
+                  weir_str("path", output->path));
+        error = dead_output_append(output, waiting->text.bytes, waiting->text.size,
+                                   waiting->writing_count);
+    }
+    lock_acquire(&file->lock);
+    if (output)
+        use_locked(file, output);
+    return error;
+}
+
 static int write_locked(struct dead_file *file)
 {
     const struct dead_waiting *waiting = &file->waiting;
@@ -328,6 +350,8 @@ static int write_locked(struct dead_file *file)
     error = dead_output_append(file->output, waiting->text.bytes, waiting->text.size,
                                waiting->writing_count);
     lock_acquire(&file->lock);
+    if (error == ESTALE)
+        error = write_again_locked(file);
     file->figures.size = file->output->size;
     file->figures.records = file->output->records;
     if (error != 0 && error != file->error)
@@ -379,7 +403,6 @@ static void *run(void *argument)
 
     lock_acquire(&file->lock);
     for (;;) {
-        file->reopens |= file->error == ESTALE;
         change_locked(file);
         gather_locked(file);
         if (file->waiting.writing_count > 0)

@@ -185,19 +185,34 @@ void dead_output_close(struct dead_output *output)
     free(output);
 }
 
-/* 0, ESTALE, or another errno: it cannot be known now. */
+/* The device of the folder, or of the deepest one above it that is there. 0 or an errno. */
+static int find_device_above(const char *path, uint64_t *out_device)
+{
+    char *copy = strdup(path), *folder = copy;
+    int error = copy ? find_device(path, out_device) : ENOMEM;
+
+    while (error == ENOENT && strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0) {
+        folder = dirname(folder);
+        error = find_device(folder, out_device);
+    }
+    free(copy);
+    return error;
+}
+
+/* 0, ESTALE, ENODEV, or another errno: it cannot be known now. */
 static int look_for_file(const struct dead_output *output)
 {
     uint64_t device;
     struct stat about;
-    int error;
+    int error = find_device_above(output->path, &device);
 
+    if (error != 0)
+        return error;
+    if (device != output->device)
+        return ENODEV;
     if (fstat(output->descriptor, &about) < 0)
         return errno;
-    error = about.st_nlink > 0 ? find_device(output->path, &device) : ESTALE;
-    if (error == ENOENT || (error == 0 && device != output->device))
-        error = ESTALE;
-    return error;
+    return about.st_nlink > 0 ? 0 : ESTALE;
 }
 
 int dead_output_append(struct dead_output *output, const char *bytes, size_t size, uint64_t records)
@@ -235,7 +250,9 @@ const char *dead_output_reason(const char *path, int error, char *text, size_t s
         return "it is of version 1, and its new name, which ends with " DEAD_FILE_OLDER
                ", is taken: move both files";
     case ESTALE:
-        return "it was deleted, or its file system is not mounted any more";
+        return "it was deleted";
+    case ENODEV:
+        return "its file system is not mounted";
     case EFBIG:
         return "the share of a pool in its largest size, dead_letters.file_size, is used up";
     default:

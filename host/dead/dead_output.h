@@ -36,8 +36,9 @@ int dead_output_open(const char *path, struct dead_output **out);
 void dead_output_close(struct dead_output *output);
 
 /* Appends `records` records and syncs. Returns 0 or an errno: then the file is as before. ESTALE:
- * it was deleted, or its file system is not mounted there any more, so that nobody would find what
- * is appended. A file that was renamed is written on. */
+ * it was deleted, so that nobody would find what is appended: make it again. ENODEV: another file
+ * system is at its path, so that a file there would be hidden later; it may come back. A file that
+ * was renamed, or whose folder was, is written on. */
 int dead_output_append(struct dead_output *output, const char *bytes, size_t size,
                        uint64_t records);
 
