@@ -38,7 +38,7 @@ TAKEpools:
 POOL"""
 TAKE = "  take: {use: queue.take, args: {file: WORK/jobs, queue: q, window: 1000}, to: done}\n"
 DONE = "  done: {use: sink.null, size: 1}\n"
-WAL_AFTER = 17 << 20   # journal_size_limit, and a commit
+WAL_AFTER = 20 << 20   # journal_size_limit, and a commit of 4 MiB
 FILE_AFTER = 2 << 20   # what auto_vacuum leaves
 
 
