@@ -115,21 +115,19 @@ void children_add_ledger(struct place *place, struct ledger_reading *sum)
 }
 
 /* Depth is bounded as above. */
-bool children_wait_at(struct place *place, uint32_t output, bool *out_for_room)
+bool children_wait_for_room(struct place *place)
 {
     struct children *children = children_of(place);
-    bool waits = place_waits_at(place) == output + 1;
+    bool wait = place_waits_at(place) == 1 && place_throttled(place) == 0;
 
-    if (waits && place_throttled(place) == 0)
-        *out_for_room = true;
-    if (!children)
-        return waits;
+    if (wait || !children)
+        return wait;
     lock_acquire(&children->lock);
-    for (struct list *node = children->list.next; node != &children->list; node = node->next)
-        waits |= children_wait_at(LIST_ENTRY(node, struct child, link)->actor->place, output,
-                                  out_for_room);
+    for (struct list *node = children->list.next; node != &children->list && !wait;
+         node = node->next)
+        wait = children_wait_for_room(LIST_ENTRY(node, struct child, link)->actor->place);
     lock_release(&children->lock);
-    return waits;
+    return wait;
 }
 
 static bool is_used(struct actor *actor)

@@ -12,7 +12,7 @@
  *
  * The list changes in the parent's turns and in each child's last one; other threads read it to add
  * up figures. All under its lock. Locks nest from the parent's to the child's. Owner's turn of the
- * parent, except children_add_ledger, children_wait_at and children_add_progress.
+ * parent, except children_add_ledger, children_wait_for_room and children_add_progress.
  */
 #ifndef ACTOR_CHILDREN_H
 #define ACTOR_CHILDREN_H
@@ -88,9 +88,9 @@ uint32_t children_count(const struct actor *actor);
 /* Adds the ledgers of the children, including ended ones. Any thread for which the place lives. */
 void children_add_ledger(struct place *place, struct ledger_reading *sum);
 
-/* Whether the actor of a place, or one of its children, waits at an output; *out_for_room: it is
- * not for a token alone. Any thread for which the place lives. */
-bool children_wait_at(struct place *place, uint32_t output, bool *out_for_room);
+/* True when the actor of a place, or one of its children, waits at its first output for room of the
+ * receiver, not for a token alone. Any thread for which the place lives. */
+bool children_wait_for_room(struct place *place);
 
 /* True when a child, or one of its children, is in use: it has messages, or waits (place_engage).
  * Any thread for which the place lives. */

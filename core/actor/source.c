@@ -422,13 +422,12 @@ bool source_is_throttled(struct source *source)
 
 bool source_is_waiting(struct source *source)
 {
-    bool for_room = false;
+    bool waits;
 
     lock_acquire(&source->lock);
-    if (source->place)
-        (void)children_wait_at(source->place, 0, &for_room);
+    waits = source->place && children_wait_for_room(source->place);
     lock_release(&source->lock);
-    return for_room;
+    return waits;
 }
 
 uint64_t source_emitted(struct source *source)

@@ -49,7 +49,7 @@ bench_exec() {
 bench_users() {
     (need parallel) || say "without parallel its rows are absent"
     cmake --build --preset bench -j "$(cores)" --target weir weir_plugin_exec weir_plugin_files \
-        weir_plugin_stdout || fail "building failed (see above)"
+        weir_plugin_stdin weir_plugin_stdout || fail "building failed (see above)"
     python3 tests/bench/users.py build/bench/bin/weir build/bench/plugins "$@" ||
         fail "a row is wrong (see above)"
 }
