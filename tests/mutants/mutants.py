@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Mutants of core, config, host and plugins, each tried with the tests that run its line.
 
-Usage: mutants.py [--seed N] [--sample N] [--folder FOLDER] [--again] [--map] [--jobs N]
-                  [--budget SECONDS]
-
 Draws lines that tests run, a mutant of each (mutate.py), builds it in a copy of the tree under
 build/mutants, and runs tests until one fails: with preset `dev`; a survivor again with `asan`, or,
 when locks or memory orders are what changed, with `tsan`. A time-out is a failure. The results are
 kept, and a second run goes on where the first one ended. Exit code 1: less than GOAL killed.
 
-    --folder FOLDER  only files below it, such as core/pool; may be repeated
-    --again          tries survivors again; a test that is not in the map is tried with each
-    --map            finds out again which tests run which lines (covered.py)
-    --jobs N         compilers at once, and tests while the map is made; others run one by one
-    --budget SECONDS what the tests of one mutant may take with one preset; 240
 """
 import argparse
 import hashlib
@@ -120,20 +112,16 @@ class Trial:
         self.copy.tree = FOLDER / "tree"
         self.copy.update()
         self.builds = {name: Build(self.copy.tree, name, jobs) for name in SETTINGS}
-        self.results, self.fit = {}, {}
+        self.results = {}
+        self.fit = {}  # (preset, test): of this run alone, since sources and tests change
         self.kept = FOLDER / "results.jsonl"
         if self.kept.exists():
             for line in self.kept.read_text(encoding="utf-8").splitlines():
-                self.remember(json.loads(line))
-
-    def remember(self, record):
-        if "fit" in record:
-            self.fit[record["preset"], record["test"]] = record["fit"]
-        else:
-            self.results[record["key"]] = record
+                record = json.loads(line)
+                self.results[record["key"]] = record
 
     def keep(self, record):
-        self.remember(record)
+        self.results[record["key"]] = record
         with self.kept.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(record) + "\n")
 
@@ -158,8 +146,8 @@ class Trial:
         if (build.preset, test) not in self.fit:
             with restored:
                 done = build.make(test)
-                fit = done.returncode == 0 and build.passes(test, self.seconds.get(test, 10))
-            self.keep({"fit": fit, "preset": build.preset, "test": test})
+                self.fit[build.preset, test] = done.returncode == 0 and \
+                    build.passes(test, self.seconds.get(test, 10))
         return self.fit[build.preset, test]
 
     def try_with(self, preset, mutant, restored):
@@ -172,8 +160,7 @@ class Trial:
             if done.returncode != 0:
                 return "not built", done.stdout[-300:], number, len(tests)
             if build.passes(test, self.seconds.get(test, 10)):
-                if (preset, test) not in self.fit:
-                    self.keep({"fit": True, "preset": preset, "test": test})
+                self.fit[preset, test] = True
             elif self.is_fit(build, test, restored):
                 return "killed", f"{test} ({preset})", number, len(tests)
             if time.monotonic() - start > self.budget:
@@ -281,16 +268,27 @@ def renew_map(jobs, again):
         (FOLDER / "mapped").touch()
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="of the draw; %(default)s")
+    parser.add_argument("--sample", type=int, default=300, help="mutants; %(default)s")
+    parser.add_argument("--folder", action="append",
+                        help="only files below it, such as core/pool; may be repeated")
+    parser.add_argument("--again", action="store_true",
+                        help="survivors, too; a test that is not in the map is tried with each")
+    parser.add_argument("--map", action="store_true",
+                        help="find out again which tests run which lines (covered.py)")
+    parser.add_argument("--jobs", type=int, default=1,
+                        help="compilers at once, and tests while the map is made; others run one "
+                             "by one")
+    parser.add_argument("--budget", type=int, default=240, metavar="SECONDS",
+                        help="what the tests of one mutant may take with one preset; %(default)s")
+    return parser.parse_args()
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Tries mutants of covered lines.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sample", type=int, default=300)
-    parser.add_argument("--folder", action="append")
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--map", action="store_true")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--budget", type=int, default=240)
-    chosen = parser.parse_args()
+    chosen = arguments()
     renew_map(chosen.jobs, chosen.map)
     lines, seconds = covered.read_map(ROOT)
     sources = read_sources(chosen.folder or covered.FOLDERS)
