@@ -34,6 +34,9 @@ KINDS = ("memory", "map", "thread", "futex", "eventfd", "epoll", "open", "read",
          "rename", "plugin", "process", "socket", "accept", "file")
 RECORD = struct.Struct("=32sQQII32s")
 FILES = ("a", "b", "c")     # of lines, by way: a child, a process, the queue and leases
+# Whose lines a worker has in hand, by its pool or source.
+IN_HAND = {"a": "a", "b": "b", "c": "c", "child": "a", "jail": "b", "put": "c", "take": "c",
+           "takers": "c", "lent": "c", "record": "abc"}
 LINES = 12                  # of each file before a reload, and again after it
 LIMIT_S = 45                # of any wait: files.tail looks at a file again within half a minute
 EX_IOERR, EX_TEMPFAIL = 74, 75
@@ -157,6 +160,14 @@ class World:
     def log(self):
         with open(f"{self.work}/log.{self.hosts}", encoding="utf-8", errors="replace") as stream:
             return stream.read()
+
+    def trace(self):
+        """Of the call that failed: the path of its descriptor, if it has one, and its stack."""
+        try:
+            with open(f"{self.work}/fault.trace", encoding="utf-8") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            return ""
 
     def ask(self, request):
         """The status and the body of an answer; 0: none."""
@@ -300,9 +311,11 @@ def check_end(world, code):
 
 
 def check_once(world, repeats):
-    """After a host without a fault, which sends again what an earlier one has not settled."""
+    """After a host without a fault, which sends again what an earlier one has not settled: lines of
+    the files `repeats` alone come again."""
     lines = world.recorded()
-    twice = {} if repeats else {line: count for line, count in lines.items() if count > 1}
+    twice = {line: count for line, count in lines.items()
+             if count > 1 and line[0] not in repeats}
     odd = [line for line in lines if not re.fullmatch(r"[abc]\d{4}", line)]
     must(not odd, f"lines that nobody wrote: {odd}")
     must(not twice, f"lines came again: {twice}")
@@ -322,10 +335,20 @@ def is_said(world, code, call):
 
 
 def may_repeat(world, code, call):
-    """A worker that failed may have passed on a message that is given to another one. files.tail
-    saves the former place of a file whose bytes before the present one it cannot read."""
-    return code in (EX_IOERR, EX_TEMPFAIL) or call == "pread" or \
-        'event="worker failed"' in world.log()
+    """The files whose lines may come again: of those that a worker which failed may have passed on,
+    as they are given to another one; of a position that could not be saved; of a file whose bytes
+    before the present place files.tail cannot read (it saves the former place); and of a queue
+    that the host left behind."""
+    log, files = world.log(), set()
+    for pool in re.findall(r'component=([a-z]+)\S* event="worker failed"', log):
+        files.update(IN_HAND[pool])
+    if code == EX_IOERR:
+        files.update(re.findall(r'"position cannot be saved" path="?\S*/state/([abc])\b', log))
+    if code == EX_TEMPFAIL:
+        files.add("c")
+    if call == "pread":
+        files.update(re.findall(rf"^{world.work}/in/([abc])$", world.trace(), re.M))
+    return files
 
 
 def play(world, fault):
@@ -349,7 +372,7 @@ def play(world, fault):
 
 
 def play_on(world, repeats):
-    """Another host, without a fault, goes on and sends nothing again."""
+    """Another host, without a fault, goes on and sends nothing again but lines of `repeats`."""
     must(world.start(), f"the next host does not start: {world.log()[-300:]}")
     world.append()
     world.await_lines()
@@ -380,9 +403,7 @@ def run(build, kind, nth, calm=None, keep=False):
         result["trouble"] += f"the host had {result['open']} descriptors at its end, " \
                              f"and {calm['open']} without a fault"
     result["seconds"] = time.monotonic() - begun
-    if os.path.exists(f"{work}/fault.trace"):
-        with open(f"{work}/fault.trace", encoding="utf-8") as stream:
-            result["trace"] = stream.read()
+    result["trace"] = world.trace()
     if keep and result["trouble"]:
         result["trouble"] += f" ({work})"
     else:
@@ -446,20 +467,25 @@ def run_all(pool, given, calm):
         result = done.result()
         if result["trouble"]:
             print(f"FAILED: {result['kind']} --only {result['nth']}: {result['call']}: "
-                  f"{result['trouble']}\n{result.get('trace', '')}", flush=True)
+                  f"{result['trouble']}\n{result['trace']}", flush=True)
         yield result
 
 
 def report(given, calm, results):
+    """The kinds of which no call has failed: their runs show nothing."""
+    idle = []
     print(f"{'kind':10} {'calls':>6} {'runs':>5} {'failed':>6} {'refused':>7} {'went on':>7} "
           f"{'trouble':>7}")
     for kind in given.kinds:
         mine = [one for one in results if one["kind"] == kind]
         struck = [one for one in mine if one["call"]]
+        if mine and not struck:
+            idle.append(kind)
         print(f"{kind:10} {calm[kind]['count']:6} {len(mine):5} {len(struck):6} "
               f"{sum(one['end'] == 'refused' for one in struck):7} "
               f"{sum(one['end'] not in (None, 'refused') for one in struck):7} "
               f"{sum(bool(one['trouble']) for one in mine):7}")
+    return idle
 
 
 def main():
@@ -468,8 +494,10 @@ def main():
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), initializer=adopt) as pool:
         calm = run_calm(pool, given)
         results = list(run_all(pool, given, calm))
-    report(given, calm, results)
-    return 1 if any(one["trouble"] for one in results) or not results else 0
+    idle = report(given, calm, results)
+    if idle or not results:
+        print(f"FAILED: no call has failed of {', '.join(idle) or 'any kind'}")
+    return 1 if any(one["trouble"] for one in results) or idle or not results else 0
 
 
 if __name__ == "__main__":

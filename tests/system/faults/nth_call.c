@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -123,6 +124,24 @@ FAULT_CALLS(CALL)
 
 /* --- what only some descriptors can lack ------------------------------------------------------ */
 
+/* Adds the path of the descriptor to the trace. */
+static bool transfer_strikes(enum fault_kind kind, const char *name, int descriptor,
+                             const void *caller)
+{
+    char link[32], path[PATH_MAX];
+    ssize_t size;
+
+    if (!strikes(kind, name, caller))
+        return false;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    size = readlink(link, path, sizeof path - 1);
+    if (size > 0) {
+        path[size] = '\n';
+        (void)syscall(SYS_write, trace, path, (size_t)size + 1);
+    }
+    return true;
+}
+
 /* The error of a transfer that finds no room or no memory; 0: it cannot fail so. */
 static int error_of_transfer(int descriptor, bool is_write)
 {
@@ -144,7 +163,7 @@ static int error_of_transfer(int descriptor, bool is_write)
     {                                                                                              \
         int error = error_of_transfer(descriptor, (kind) == FAULT_WRITE);                          \
         REAL(name);                                                                                \
-        if (error == 0 || !STRIKES(kind, #name))                                                   \
+        if (error == 0 || !transfer_strikes(kind, #name, descriptor, __builtin_return_address(0))) \
             return real arguments;                                                                 \
         errno = error;                                                                             \
         return -1;                                                                                 \
@@ -164,39 +183,27 @@ TRANSFER(FAULT_WRITE, send, (int descriptor, const void *bytes, size_t size, int
 
 /* --- calls of another form -------------------------------------------------------------------- */
 
-VISIBLE int open(const char *path, int flags, ...)
-{
-    mode_t mode = 0;
-    va_list more;
-
-    REAL(open);
-    if (STRIKES(FAULT_OPEN, "open")) {
-        errno = EMFILE;
-        return -1;
+/* There is a mode where a file may be made. */
+#define OPENING(name, parameters, ...)                                                             \
+    VISIBLE int name parameters                                                                    \
+    {                                                                                              \
+        mode_t mode = 0;                                                                           \
+        va_list more;                                                                              \
+                                                                                                   \
+        REAL(name);                                                                                \
+        if (STRIKES(FAULT_OPEN, #name)) {                                                          \
+            errno = EMFILE;                                                                        \
+            return -1;                                                                             \
+        }                                                                                          \
+        va_start(more, flags);                                                                     \
+        if (flags & O_CREAT)                                                                       \
+            mode = va_arg(more, mode_t);                                                           \
+        va_end(more);                                                                              \
+        return real(__VA_ARGS__, mode);                                                            \
     }
-    va_start(more, flags);
-    if (flags & O_CREAT)
-        mode = va_arg(more, mode_t);
-    va_end(more);
-    return real(path, flags, mode);
-}
 
-VISIBLE int openat(int folder, const char *path, int flags, ...)
-{
-    mode_t mode = 0;
-    va_list more;
-
-    REAL(openat);
-    if (STRIKES(FAULT_OPEN, "openat")) {
-        errno = EMFILE;
-        return -1;
-    }
-    va_start(more, flags);
-    if (flags & O_CREAT)
-        mode = va_arg(more, mode_t);
-    va_end(more);
-    return real(folder, path, flags, mode);
-}
+OPENING(open, (const char *path, int flags, ...), path, flags)
+OPENING(openat, (int folder, const char *path, int flags, ...), folder, path, flags)
 
 static int error_of_fcntl(int command)
 {
