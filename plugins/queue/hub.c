@@ -15,6 +15,7 @@
 #define DAMAGED_DOUBLINGS 6u /* to 6.4 s: no disk mends a page of the file */
 #define ROOM_MS 250u         /* between two looks whether a disk has room */
 #define LOOK_MS 1000u        /* between two looks at the clock while retries or names wait */
+#define DOOR_MS 1000 /* between two tries to open the door; a hub without it waits LOOK_MS */
 
 /* A disk on which a piece is not even tried is trouble as one that fails: people are to know. A
  * queue that is full is none. */
@@ -25,6 +26,14 @@ int64_t hub_wall_ms(void)
     struct timespec now;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t steady_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -198,10 +207,12 @@ static uint64_t wait_ms(const struct hub *hub)
 
     if (hub->failures > 0)
         return (uint64_t)AGAIN_MS << doublings;
+    if (hub->is_tidying)
+        return 0;
     if (has_client_that(hub, LACKS_QUEUE) || has_client_that(hub, LACKS_DISK))
         return ROOM_MS;
     if (hub->next_due == STORE_NEVER)
-        return hub->is_tidy && hub->next_until == STORE_NEVER ? UINT64_MAX : LOOK_MS;
+        return hub->is_tidy && hub->next_until == STORE_NEVER && hub->door ? UINT64_MAX : LOOK_MS;
     return due < 1 ? 1 : due < (int64_t)LOOK_MS ? (uint64_t)due : LOOK_MS;
 }
 
@@ -237,9 +248,11 @@ static bool wait(struct hub *hub, bool has_more)
     hub->is_woken = false;
     is_ending = hub->is_ending;
     (void)pthread_mutex_unlock(&hub->lock);
+    hub->is_tidying = false;
     if (!is_woken && hub->failures == 0 && !hub->is_tidy) {
         int left = store_tidy(&hub->store);
 
+        hub->is_tidying = left > 0;
         hub->is_tidy = left <= 0; /* after a failure, not before something was written */
         if (left < 0)
             fail(hub, true);
@@ -247,27 +260,26 @@ static bool wait(struct hub *hub, bool has_more)
     return !is_ending;
 }
 
-/* Opens the door again when that has failed, for want of a descriptor perhaps; once a second. */
-static struct door *open_again(struct hub *hub, struct door *door, int64_t *tried_ms)
+/* Opens the door when that is due: the last try has failed, for want of a descriptor perhaps. */
+static void open_door(struct hub *hub)
 {
-    int64_t now_ms = hub_wall_ms();
+    int64_t now_ms = steady_ms();
 
-    if (door || (now_ms >= *tried_ms && now_ms - *tried_ms < 1000))
-        return door;
-    *tried_ms = now_ms;
-    return door_open(hub->path, orders_serve, hub);
+    if (hub->door || now_ms < hub->door_ms)
+        return;
+    hub->door_ms = now_ms + DOOR_MS;
+    hub->door = door_open(hub->path, orders_serve, hub);
 }
 
 static void work(struct hub *hub)
 {
-    int64_t tried_ms = hub_wall_ms();
-    struct door *door = door_open(hub->path, orders_serve, hub);
     bool has_more = false;
 
+    open_door(hub);
     hub_read_times(hub);
     hub->last_wall_ms = INT64_MAX; /* nobody knows how the clock was set meanwhile */
     while (wait(hub, has_more)) {
-        door = open_again(hub, door, &tried_ms);
+        open_door(hub);
         has_more = step(hub);
     }
     while (step(hub))
@@ -276,7 +288,7 @@ static void work(struct hub *hub)
     hub->is_closed = true;
     (void)pthread_mutex_unlock(&hub->lock);
     orders_refuse(hub, ORDER_REFUSED, "the host ends");
-    door_close(door);
+    door_close(hub->door);
     store_close(&hub->store, !hub->is_in_doubt);
 }
 

@@ -92,9 +92,12 @@ struct hub {
     uint64_t serial; /* (lock) of the names */
 
     struct store store;
+    struct door *door; /* owned; NULL: it could not be opened, and is tried again */
+    int64_t door_ms;   /* not before this time of CLOCK_MONOTONIC */
     bool is_in_doubt;
     uint32_t failures;    /* in a row */
     bool is_tidy;         /* nothing was written since the last look at unused pages */
+    bool is_tidying;      /* and unused pages are left: the next step follows at once */
     int64_t last_wall_ms; /* of the clock, to see a step */
     int64_t next_due;     /* of a retry */
     int64_t next_until;   /* when a name is unique no more */

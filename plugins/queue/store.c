@@ -360,14 +360,17 @@ static bool is_passing(int code)
 
 int store_tidy(struct store *store)
 {
+    int64_t unused = store->connection ? ask(store, "PRAGMA freelist_count") : 0;
     int code;
 
-    if (!store->connection || ask(store, "PRAGMA freelist_count") < TIDY_PAGES)
+    if (unused < TIDY_PAGES)
         return 0;
     if (execute(store, "PRAGMA incremental_vacuum(256)") != 0)
         return is_passing(sqlite3_extended_errcode(store->connection)) ? 0 : -1;
     /* The file gets shorter when the WAL is copied into it. A reader may delay that. */
     code = sqlite3_wal_checkpoint_v2(store->connection, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
                                      NULL);
-    return is_passing(code) ? 1 : store_fail(store, "checkpoint");
+    if (!is_passing(code))
+        return store_fail(store, "checkpoint");
+    return ask(store, "PRAGMA freelist_count") < unused ? 1 : 0;
 }

@@ -23,7 +23,7 @@ FOUND_BY_LIBRARIES ssize_t pwrite64(int descriptor, const void *data, size_t siz
 FOUND_BY_LIBRARIES int ftruncate64(int descriptor, off_t size);
 
 #define BLOCK 4096u
-#define BLOCKS 8192u /* of a file: 32 MiB */
+#define BLOCKS 16384u /* of a file: 64 MiB */
 /* Two queues, each with its WAL, journal, lock and shared memory, and some that were replaced. */
 #define FILES 16u
 

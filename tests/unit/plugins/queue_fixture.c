@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "queue_fixture.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,6 +58,29 @@ static uint64_t steady_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* --- descriptors ------------------------------------------------------------------------------ */
+
+__attribute__((visibility("default"))) int socket(int domain, int type, int protocol);
+
+static _Atomic uint32_t sockets_to_fail;
+
+int socket(int domain, int type, int protocol)
+{
+    uint32_t left = atomic_load(&sockets_to_fail);
+
+    while (left > 0 && !atomic_compare_exchange_weak(&sockets_to_fail, &left, left - 1))
+        ;
+    if (left == 0)
+        return (int)syscall(SYS_socket, domain, type, protocol);
+    errno = EMFILE;
+    return -1;
+}
+
+void fixture_fail_sockets(uint32_t count)
+{
+    atomic_store(&sockets_to_fail, count);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 void fixture_init(struct fixture *f)
@@ -85,6 +110,7 @@ void fixture_close_take(struct fixture *f)
 void fixture_finish(struct fixture *f)
 {
     lost_writes_fail(0, 0);
+    fixture_fail_sockets(0);
     fixture_close_put(f);
     fixture_close_take(f);
     atomic_store(&step_s, 0);

@@ -62,6 +62,9 @@ void fixture_wait_answer(struct fixture *f, const char *sql, const char *answer)
 /* True in a process of fixture_ask, which has answered: return 0 from `main`. */
 bool fixture_is_asked(int argc, char **argv);
 
+/* The next `count` sockets cannot be made: no descriptor is left. */
+void fixture_fail_sockets(uint32_t count);
+
 /* Steps the time of day by seconds; other clocks stay. */
 void fixture_step_clock(int64_t seconds);
 /* The time of day in milliseconds, with the steps. */

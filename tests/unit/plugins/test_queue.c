@@ -2,13 +2,14 @@
 /*
  * Goal:   queue.put is done with a message when it is in the file, keeps what has no room, and
  *         rejects what is too large; queue.take gives pieces in their order, as many as its window
- *         has room for, and writes what became of them: removed, later, dead, or ready again. Shows
- *         promises B84, B88 and B89.
+ *         has room for, and writes what became of them: removed, later, dead, or ready again. The
+ *         file is small again when it is idle. Shows promises B84, B88, B89 and B154.
  * Method: both behaviours in the test kit, with the real thread and the real file. Another process
  *         looks at the file.
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../host/suite.h"
 #include "queue_fixture.h"
@@ -394,6 +395,45 @@ static void test_piece_of_another_machine_is_dead(void)
     fixture_finish(&f);
 }
 
+/* --- room that is given back ------------------------------------------------------------------ */
+
+#define LARGE ((size_t)15 << 20)
+#define LARGES 3u
+#define FILE_AFTER ((off_t)2 << 20)
+
+static off_t file_size(const struct fixture *f)
+{
+    struct stat about = { .st_size = -1 };
+
+    CU_ASSERT_EQUAL(stat(f->path, &about), 0);
+    return about.st_size;
+}
+
+/* With one step of 1 MiB in a second it would take longer than the test waits. */
+static void test_file_of_an_idle_queue_is_small_soon(void)
+{
+    static char text[LARGE];
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    for (uint32_t i = 0; i < LARGES; i++) {
+        CU_ASSERT_EQUAL(weir_kit_handle(f.put, NULL, text, sizeof text), WEIR_KEEP);
+        fixture_wait_stored(&f, i + 1);
+    }
+    fixture_open_take(&f, "");
+    for (uint32_t i = 0; i < LARGES; i++) {
+        (void)fixture_wait_taken(&f, i + 1);
+        fixture_tell_done(&f, i);
+    }
+    fixture_wait_answer(&f, PIECES, "0");
+    CU_ASSERT_TRUE(file_size(&f) > (off_t)(LARGES * LARGE) * 3 / 4);
+    fixture_begin_wait(&f);
+    while (file_size(&f) > FILE_AFTER)
+        fixture_turn(&f);
+    fixture_finish(&f);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -419,6 +459,7 @@ int main(int argc, char **argv)
         { "leaving take gives back what it has not emitted",
           test_leaving_take_gives_back_what_it_has_not_emitted },
         { "piece of another machine is dead", test_piece_of_another_machine_is_dead },
+        { "file of an idle queue is small soon", test_file_of_an_idle_queue_is_small_soon },
         CU_TEST_INFO_NULL,
     };
 

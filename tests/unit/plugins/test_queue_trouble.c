@@ -3,7 +3,8 @@
  * Goal:   retries wait as long as they are to, also when the clock is set, and keep their place in
  *         the order; a power failure takes nothing that is done; a sync that fails settles nothing,
  *         loses nothing and stores nothing twice; closing another descriptor of the file, and
- *         another program that reads it, take no lock away. Shows promises B85, B86 and B87.
+ *         another program that reads it, take no lock away; a socket that could not be made is
+ *         made later. Shows promises B85, B86, B87 and B153.
  * Method: both behaviours in the test kit, with the real thread and the real file. The program has
  *         a clock_gettime that the test steps, and a disk whose syncs fail when the test says so.
  */
@@ -443,6 +444,32 @@ static void test_locks_stay_when_another_descriptor_is_closed(void)
     fixture_finish(&f);
 }
 
+/* --- the socket of `weir queue` --------------------------------------------------------------- */
+
+#define TRIES 4u /* more than an idle hub has wakes at its start */
+
+static bool has_socket(const struct fixture *f)
+{
+    char name[600];
+    struct stat about;
+
+    (void)snprintf(name, sizeof name, "%s.sock", f->path);
+    return lstat(name, &about) == 0 && S_ISSOCK(about.st_mode);
+}
+
+static void test_socket_is_made_while_the_hub_is_idle(void)
+{
+    struct fixture f;
+
+    fixture_init(&f);
+    fixture_fail_sockets(TRIES);
+    fixture_open_put(&f, "min_free: 0");
+    fixture_begin_wait(&f);
+    while (!has_socket(&f))
+        fixture_turn(&f);
+    fixture_finish(&f);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -470,6 +497,7 @@ int main(int argc, char **argv)
           test_file_that_opens_slowly_holds_up_no_other },
         { "locks stay when another descriptor is closed",
           test_locks_stay_when_another_descriptor_is_closed },
+        { "socket is made while the hub is idle", test_socket_is_made_while_the_hub_is_idle },
         CU_TEST_INFO_NULL,
     };
 
