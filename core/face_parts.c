@@ -17,6 +17,7 @@ int spec_make(struct runtime *runtime, const struct spec_options *options, struc
     spec->version = options->version;
     spec->generation = options->generation;
     spec->redeliver_max = options->redeliver_max;
+    spec->in_order = spec->in_order || options->in_order;
     if (options->restart)
         spec->restart = *options->restart;
     if (options->retry)

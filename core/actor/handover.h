@@ -32,6 +32,7 @@ struct handover {
     _Atomic bool marked; /* set once */
     uint64_t begun_ns;   /* const */
     uint64_t due_ns;     /* const: the time-out; TIMER_NEVER: none */
+    bool in_order;       /* const: the givers settle in order, as their spec says */
     uint32_t count;      /* const */
     struct giver givers[];
 };

@@ -14,8 +14,8 @@ void newcomer_hold(struct place *place, struct handover *handover)
 }
 
 /* Whether the giver has settled what it had at the mark. Messages given again come after others in
- * any case; it is not done while they wait. `in_hand_max` of 1: it handles in order. */
-static bool is_done(const struct giver *giver, uint32_t in_hand_max)
+ * any case; it is not done while they wait. */
+static bool is_done(const struct giver *giver, bool in_order)
 {
     struct mailbox *mailbox = &giver->actor->mailbox;
     uint64_t word = atomic_load_explicit(&mailbox->word, memory_order_acquire);
@@ -29,7 +29,7 @@ static bool is_done(const struct giver *giver, uint32_t in_hand_max)
     ledger_read(&giver->actor->ledger, mailbox, &reading);
     if (reading.held > 0)
         return false;
-    return reading.in_hand == 0 || (reading.in_hand == 1 && in_hand_max <= 1 && past > 0);
+    return reading.in_hand == 0 || (in_order && reading.in_hand <= (uint32_t)past);
 }
 
 /* Whether all are done; those that were are not looked at again. */
@@ -40,7 +40,7 @@ static bool all_are_done(struct actor *actor, const struct handover *handover)
     if (!atomic_load_explicit(&handover->marked, memory_order_acquire))
         return false;
     while (place->giver < handover->count &&
-           is_done(&handover->givers[place->giver], actor->spec->in_hand_max))
+           is_done(&handover->givers[place->giver], handover->in_order))
         place->giver++;
     return place->giver == handover->count;
 }

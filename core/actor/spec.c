@@ -19,6 +19,7 @@ struct spec *spec_create(const struct weir_behaviour *behaviour, const void *set
     spec->settings = settings;
     spec->plugin = "";
     spec->in_hand_max = behaviour->in_hand ? behaviour->in_hand : 1;
+    spec->in_order = spec->in_hand_max == 1;
     spec->retry = retry_usual();
     spec->redeliver_max = 0;
     spec->outbox_max = SPEC_OUTBOX_MAX;

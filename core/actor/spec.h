@@ -22,6 +22,7 @@ struct spec {
     const char *label; /* const: plugin, generation and behaviour in a crash line; may be
                           NULL; a child has its parent's */
     uint32_t in_hand_max;
+    bool in_order; /* a worker settles its messages in the order in which it takes them */
     struct retry retry;
     uint32_t redeliver_max;
     uint32_t outbox_max;

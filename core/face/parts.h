@@ -7,6 +7,7 @@
 #ifndef FACE_PARTS_H
 #define FACE_PARTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/pool_settings.h"
@@ -36,6 +37,7 @@ struct spec_options {
     const char *version; /* of the plugin; likewise */
     uint32_t generation; /* of the plugin */
     uint32_t redeliver_max;
+    bool in_order; /* a worker settles in the order in which it takes, whatever its `in_hand` */
     const struct restart *restart; /* borrowed until return; NULL = keep trying, as usual */
     const struct retry *retry;     /* likewise; NULL = as usual */
     /* Messages that are dead `poison` in place of a call of `handle`; copied. */

@@ -28,7 +28,12 @@ struct handover *moving_keys_begin_locked(struct pool *pool, const struct execut
         return NULL;
     handover = handover_create(members->count, clock_now_ns(&executor->clock),
                                due_ns(pool, executor));
-    for (uint32_t i = 0; handover && i < members->count; i++)
+    if (!handover)
+        return NULL;
+    /* The spec of the pool may be the next one already. */
+    handover->in_order = !list_empty(&pool->places) &&
+                         LIST_ENTRY(pool->places.next, struct place, link)->made_of->in_order;
+    for (uint32_t i = 0; i < members->count; i++)
         handover->givers[i] = (struct giver){ .actor = members->members[i].actor,
                                               .serial = members->members[i].serial };
     return handover;

@@ -173,6 +173,8 @@ static struct spec *make_spec(struct shared_settings *shared, const struct setti
     if (isolated) {
         options.behaviour = isolated_behaviour(isolated);
         options.settings = isolated_settings(isolated);
+        /* The messages ahead are settled in order, but for those that the plugin keeps. */
+        options.in_order = use->entry->behaviour->in_hand <= 1;
     }
     if (pool) {
         options.restart = &pool->core.restart;

@@ -4,6 +4,7 @@
  * itself, and makes no call of the host, so that its window grows. It crashes on some texts.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,8 @@ static int gulp_handle(struct weir_self *self, void *state, const struct weir_me
     (void)snprintf(text, sizeof text, "%.*s", (int)given, bytes);
     if (strstr(text, "SEGV"))
         (void)raise(SIGSEGV);
+    if (strstr(text, "NAP"))
+        (void)poll(NULL, 0, 200);
     while (strstr(text, "LOOP"))
         (void)pause();
     size = snprintf(row, sizeof row, "%s%s %u %u\n", gulp->has_failed ? "late-" : "", text,
@@ -109,6 +112,15 @@ static const struct weir_behaviour behaviours[] = {
       .options = options,
       .outputs = outputs,
       .in_hand = 2,
+      .settings_size = sizeof(struct settings),
+      .state_size = sizeof(struct gulp),
+      .open = gulp_open,
+      .handle = gulp_handle,
+      .close = gulp_close },
+    { .name = "singles",
+      .summary = "writes texts to a file, and keeps none",
+      .options = options,
+      .outputs = outputs,
       .settings_size = sizeof(struct settings),
       .state_size = sizeof(struct gulp),
       .open = gulp_open,

@@ -7,7 +7,7 @@
 Method: real hosts, with a test plugin so quick that its window grows, which writes what it handles
         to a file by itself.
 
-    window.py WEIR PLUGINS TEST_PLUGINS
+    window.py WEIR PLUGINS TEST_PLUGINS [SCENE ...]
 """
 import os
 import signal
@@ -28,6 +28,12 @@ sources: {{lines: {{use: files.lines, to: gulps,
     args: {{paths: ["{folder}/texts"], position: "{folder}/position"}}}}}}
 pools:
 """ + POOLS
+KEYED = """\
+sources: {{lines: {{use: stdin.lines, to: gulps, args: {{key: true}}}}}}
+pools:
+  gulps: {{use: gulp.singles, size: {size}, isolation: process, route: hash, mailbox: 1000,
+    remove: {{timeout: 1h}}, args: {{path: "{folder}/out"}}}}
+"""
 FROM_STDIN = "sources: {{lines: {{use: stdin.lines, to: gulps}}}}\npools:\n" + POOLS
 
 
@@ -175,6 +181,30 @@ def reloads():
         host.finish()
 
 
+def grows():
+    """A new worker of a pool with keys begins while the old one is busy with what came later.
+    promise G9"""
+    before, later = 4, 6
+    host = Host(KEYED, size=1)
+
+    def feed(count):
+        host.process.stdin.write(b"".join(b"NAP-%d\n" % number for number in range(count)))
+        host.process.stdin.flush()
+
+    try:
+        host.start(stdin=subprocess.PIPE)
+        feed(before)
+        until(lambda: handled(host), "a text that is done")
+        host.write(KEYED, size=2)
+        must(host.ask("reload").returncode == 0, "a reload failed")
+        feed(1000)
+        workers = until(lambda: (found := [worker for _, _, worker in handled(host)]) and
+                        1 in found and found, "a text of the new worker")
+        must(workers.index(1) < before + later, f"{workers.index(1)} texts of the old worker")
+    finally:
+        host.finish()
+
+
 def main():
     failures = 0
     scenes = [(f"poison, redeliver {redeliver}, {name}{', outputs' if emits else ''}",
@@ -186,7 +216,9 @@ def main():
                                               (FROM_STDIN, "no origins", False, 1))]
     for name, scene in scenes + [("time-out", time_out), ("pull", pulls),
                                  ("a kept one fails", fails_with_a_kept_one),
-                                 ("stops", stops), ("reloads", reloads)]:
+                                 ("stops", stops), ("reloads", reloads), ("grows", grows)]:
+        if sys.argv[4:] and name not in sys.argv[4:]:
+            continue
         try:
             scene()
             print(f"{name}: ok", flush=True)

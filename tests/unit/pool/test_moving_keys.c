@@ -16,6 +16,7 @@
 #define MANY 4000u
 #define THREADS 4u
 #define TIMEOUT_MS 1000u
+#define IN_HAND 4u
 
 struct key {
     _Atomic uint32_t inside; /* workers that handle a message of it */
@@ -29,41 +30,81 @@ struct fixture {
     uint64_t sent;
     struct key keys[KEYS];
     _Atomic uint32_t disorders;
+    const struct weir_message *kept[2]; /* of each worker */
+    _Atomic bool keeps_none;
 };
+
+static struct key *key_of(struct fixture *f, const struct weir_message *message)
+{
+    return &f->keys[message->key - 1];
+}
+
+static void enter(struct fixture *f, const struct weir_message *message)
+{
+    uint64_t id = probe_order(message)->id;
+
+    if (atomic_fetch_add(&key_of(f, message)->inside, 1) != 0 ||
+        atomic_exchange(&key_of(f, message)->last, id) > id)
+        atomic_fetch_add(&f->disorders, 1);
+}
 
 static int handle(struct weir_self *self, struct probe *probe, const struct weir_message *message)
 {
     struct fixture *f = probe->context;
-    uint64_t id = probe_order(message)->id;
-    struct key *key = &f->keys[message->key - 1];
-    bool alone = atomic_fetch_add(&key->inside, 1) == 0;
 
+    enter(f, message);
     for (uint32_t i = 0; i < 2000; i++)
         (void)weir_is_wanted(self, message);
-    if (!alone || atomic_exchange(&key->last, id) > id)
-        atomic_fetch_add(&f->disorders, 1);
-    atomic_fetch_sub(&key->inside, 1);
+    atomic_fetch_sub(&key_of(f, message)->inside, 1);
     return WEIR_DONE;
 }
 
-static void begin(struct fixture *f, uint32_t size)
+/* Settles in order, and is never without a message in hand. */
+static int keep_the_last(struct weir_self *self, struct probe *probe,
+                         const struct weir_message *message)
+{
+    struct fixture *f = probe->context;
+    const struct weir_message **kept = &f->kept[weir_index(self)];
+    struct key *before = *kept ? key_of(f, *kept) : NULL;
+
+    if (before) {
+        atomic_fetch_sub(&before->inside, 1);
+        (void)weir_settle(self, *kept, WEIR_DONE);
+        *kept = NULL;
+    }
+    if (atomic_load(&f->keeps_none))
+        return handle(self, probe, message);
+    enter(f, message);
+    *kept = message;
+    return WEIR_KEEP;
+}
+
+static void begin_with(struct fixture *f, uint32_t size, probe_act *act, uint32_t in_hand,
+                       uint32_t timeout_ms)
 {
     struct spec *spec;
 
     *f = (struct fixture){ .probe = probe_create() };
-    f->probe->act = handle;
+    f->probe->act = act;
     f->probe->context = f;
+    f->probe->behaviour.in_hand = in_hand;
     rig_init(&f->rig, THREADS, 0);
     spec = rig_spec(f->probe);
+    spec->in_order = true;
     f->pool = rig_pool(&f->rig, &(struct pool_options){ .path = "pool",
                                                         .spec = spec,
                                                         .size = size,
-                                                        .settings.mailbox = 2 * KEYS,
+                                                        .settings.mailbox = 4 * KEYS,
                                                         .settings.route = WEIR_ROUTE_HASH,
-                                                        .settings.remove.timeout_ms = TIMEOUT_MS });
+                                                        .settings.remove.timeout_ms = timeout_ms });
     spec_unref(spec);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->pool);
     CU_ASSERT_TRUE(rig_settled(&f->rig, f->pool));
+}
+
+static void begin(struct fixture *f, uint32_t size)
+{
+    begin_with(f, size, handle, 1, TIMEOUT_MS);
 }
 
 static bool try_send(struct fixture *f, uint64_t key, struct order order)
@@ -74,20 +115,19 @@ static bool try_send(struct fixture *f, uint64_t key, struct order order)
     return is_sent;
 }
 
+static void send_round(struct fixture *f, uint64_t round)
+{
+    for (uint64_t key = 1; key <= KEYS; key++)
+        CU_ASSERT_TRUE(try_send(f, key, (struct order){ .id = ROUND * round + key }));
+}
+
 /* Old workers are at the gate with a message of the first key, and have one of each key behind it.
  */
 static void hold(struct fixture *f)
 {
     CU_ASSERT_TRUE(try_send(f, 1, (struct order){ .act = probe_wait }));
     CU_ASSERT_TRUE(gate_await(&f->probe->gate, 1));
-    for (uint64_t key = 1; key <= KEYS; key++)
-        CU_ASSERT_TRUE(try_send(f, key, (struct order){ .id = ROUND + key }));
-}
-
-static void send_second_round(struct fixture *f)
-{
-    for (uint64_t key = 1; key <= KEYS; key++)
-        CU_ASSERT_TRUE(try_send(f, key, (struct order){ .id = 2 * ROUND + key }));
+    send_round(f, 1);
 }
 
 static uint32_t begun_of_round(struct fixture *f, uint64_t round)
@@ -157,13 +197,66 @@ static void test_new_workers_wait_for_the_old_one(void)
     hold(&f);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 8, NULL), 0);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    send_second_round(&f);
+    send_round(&f, 2);
     let_them_check(&f);
     CU_ASSERT_EQUAL(begun_of_round(&f, 2), 0);
     drain(&f);
     CU_ASSERT_EQUAL(begun_of_round(&f, 2), KEYS);
     CU_ASSERT_EQUAL(atomic_load(&f.disorders), 0);
     finish(&f);
+}
+
+static bool have_all_begun(void *context)
+{
+    struct fixture *f = context;
+
+    rig_advance(&f->rig, 1);
+    return begun_of_round(f, 3) == KEYS;
+}
+
+/* promise G9: a worker that settles in order is done when it has in hand what it accepted later. */
+static void test_a_busy_worker_hands_over(void)
+{
+    struct fixture f;
+
+    begin_with(&f, 1, keep_the_last, IN_HAND, 0);
+    hold(&f);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    send_round(&f, 2);
+    let_them_check(&f);
+    CU_ASSERT_EQUAL(begun_of_round(&f, 2), 0);
+    send_round(&f, 3);
+    gate_open(&f.probe->gate);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, have_all_begun, &f));
+    CU_ASSERT_EQUAL(atomic_load(&f.disorders), 0);
+    CU_ASSERT_EQUAL(rig_stats(f.pool).in_hand, 2);
+    atomic_store(&f.keeps_none, true);
+    send_round(&f, 4);
+    finish(&f);
+    CU_ASSERT_EQUAL(atomic_load(&f.disorders), 0);
+}
+
+/* promise G9: which of its messages another worker has in hand is not known. */
+static void test_a_worker_without_order_hands_over_when_it_has_none(void)
+{
+    struct fixture f;
+
+    begin_with(&f, 1, keep_the_last, IN_HAND, 0);
+    f.pool->spec->in_order = false;
+    hold(&f);
+    CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 2, NULL), 0);
+    CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
+    send_round(&f, 2);
+    CU_ASSERT_TRUE(rig_wait(&f.rig, is_marked, &f));
+    send_round(&f, 3);
+    gate_open(&f.probe->gate);
+    let_them_check(&f);
+    CU_ASSERT_TRUE(begun_of_round(&f, 2) < KEYS);
+    atomic_store(&f.keeps_none, true);
+    send_round(&f, 4);
+    finish(&f);
+    CU_ASSERT_EQUAL(atomic_load(&f.disorders), 0);
 }
 
 /* promise G9: workers that come while others still wait wait for these, too. */
@@ -198,7 +291,7 @@ static void test_the_wait_has_an_end(void)
     hold(&f);
     CU_ASSERT_EQUAL(rig_resize(&f.rig, f.pool, 8, NULL), 0);
     CU_ASSERT_TRUE(rig_settled(&f.rig, f.pool));
-    send_second_round(&f);
+    send_round(&f, 2);
     let_them_check(&f);
     CU_ASSERT_EQUAL(begun_of_round(&f, 2), 0);
     rig_advance(&f.rig, TIMEOUT_MS);
@@ -236,7 +329,7 @@ static void test_workers_that_replace_others_wait_for_them(void)
     executor = runtime_enter(f.rig.runtime);
     pool_change_commit(change, executor);
     runtime_leave(executor);
-    send_second_round(&f);
+    send_round(&f, 2);
     let_them_check(&f);
     CU_ASSERT_EQUAL(begun_of_round(&f, 2), 0);
     drain(&f);
@@ -277,6 +370,8 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "new workers wait for the old one", test_new_workers_wait_for_the_old_one },
+        { "a busy worker hands over", test_a_busy_worker_hands_over },
+        { "a worker without order", test_a_worker_without_order_hands_over_when_it_has_none },
         { "growth after growth", test_growth_after_growth },
         { "the wait has an end", test_the_wait_has_an_end },
         { "workers that replace others wait for them",
