@@ -91,6 +91,11 @@ struct followed *follower_find(const struct follower *follower, dev_t device, in
 void follower_add(struct follower *follower, struct followed *file);
 const char *follower_change_word(enum on_change on_change);
 
+/* --- matching.c: the files that `paths` match ------------------------------------------------- */
+
+/* Follows those that are new, and those that have a new name. */
+void follower_match(struct weir_self *self, struct follower *follower);
+
 /* --- recall.c: the bookmark of the files ------------------------------------------------------ */
 
 /* Begins a bookmark with the entries of all files. WEIR_ENOMEM. */
