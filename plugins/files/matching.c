@@ -80,31 +80,43 @@ static void log_no_file(struct weir_self *self, const char *path, int error)
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
-/* The position, or a file beside it: the check has not seen that a glob leads to it. */
-static bool is_position(const struct follower *follower, const struct stat *about)
+/* 1: the position, or a file beside it; the check has not seen that a glob leads to it. -1: it may
+ * be, and the host lacks what it needs to know: errno. */
+static int is_position(const struct follower *follower, const struct stat *about)
 {
     static const char *const ends[] = { "", ".lock", ".new" };
-    bool is_one = false;
 
-    for (size_t i = 0; follower->rules.position && !is_one && i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; follower->rules.position && i < sizeof ends / sizeof *ends; i++) {
         struct stat position;
         char *path;
+        int error = 0;
 
-        if (asprintf(&path, "%s%s", follower->rules.position, ends[i]) < 0)
-            return true; /* looked at again */
-        is_one = lstat(path, &position) == 0 && position.st_ino == about->st_ino &&
-                 position.st_dev == about->st_dev;
+        if (asprintf(&path, "%s%s", follower->rules.position, ends[i]) < 0) {
+            errno = ENOMEM;
+            return -1;
+        }
+        if (lstat(path, &position) < 0)
+            error = errno;
         free(path);
+        if (error == 0 && position.st_ino == about->st_ino && position.st_dev == about->st_dev)
+            return 1;
+        errno = error;
+        if (weir_is_short(error))
+            return -1;
     }
-    return is_one;
+    return 0;
 }
 
-/* True for a file that a wildcard has found and that the host writes: each line that is handled
- * would make another one. */
+/* True for a file that a wildcard has found and that the host writes, or may write: each line that
+ * is handled would make another one. */
 static bool is_own(struct weir_self *self, struct follower *follower, const char *glob,
                    const char *path, const struct stat *about)
 {
-    if (is_position(follower, about))
+    const int is_its_position = is_position(follower, about);
+
+    if (is_its_position < 0)
+        follower_lacks(self, follower, path, errno);
+    if (is_its_position != 0)
         return true;
     if (!own_is_known(&follower->own)) {
         follower_lacks(self, follower, path, EMFILE);

@@ -294,12 +294,17 @@ static void log_too_long(struct weir_self *self, struct tail *state, const struc
 static void end_file(struct weir_self *self, struct tail *state)
 {
     struct followed *file = state->reading;
+    const int error = state->reader.error;
     char text[128];
 
-    if (state->reader.error != 0 && state->reader.error != file->read_error)
+    if (weir_is_short(error))
+        follower_lacks(self, &state->follower, file->path, error);
+    else if (error != 0 && error != file->read_error)
         weir_log(self, WEIR_LOG_WARNING, "file cannot be read", weir_str("path", file->path),
-                 weir_str("reason", strerror_r(state->reader.error, text, sizeof text)));
-    file->read_error = state->reader.error;
+                 weir_str("reason", strerror_r(error, text, sizeof text)));
+    if (error != 0 && state->settings->ends && !weir_is_short(error))
+        weir_exit_status(self, EXIT_INCOMPLETE);
+    file->read_error = error;
     state->follower.is_restless |= file->read_error != 0;
     file->tried = file->size;
     put_down(state);
@@ -438,10 +443,10 @@ static void wake_up(struct weir_self *self, void *memory, void *context)
 }
 
 /* True when nothing is left to read, to send and to settle. */
-static bool is_at_end(const struct tail *state)
+static bool is_at_end(struct tail *state)
 {
     return state->settings->ends && state->count == state->stopped && !state->line &&
-           !state->reading && !state->follower.is_short;
+           !state->reading && !state->follower.is_short && !follower_choose(&state->follower);
 }
 
 static int tail_produce(struct weir_self *self, void *memory, uint32_t credit)

@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct followed;
+struct reader_line;
+struct sent_line;
+
 enum call {
     STAT,
     LSTAT,
@@ -20,33 +24,50 @@ enum call {
     READ,
     SCANDIR,
     REALPATH,
-    STRNDUP,
-    STRDUP,
     OPEN,
+    STRNDUP, /* of memory, from here on */
+    STRDUP,
     ASPRINTF,
+    SENT_LINE,
     CALLS,
 };
 
 static const char *const call_names[] = {
-    [STAT] = "stat",     [LSTAT] = "lstat",     [FSTAT] = "fstat",       [PREAD] = "pread",
-    [READ] = "read",     [SCANDIR] = "scandir", [REALPATH] = "realpath", [STRNDUP] = "strndup",
-    [STRDUP] = "strdup", [OPEN] = "open",       [ASPRINTF] = "asprintf",
+    [STAT] = "stat",         [LSTAT] = "lstat",       [FSTAT] = "fstat",
+    [PREAD] = "pread",       [READ] = "read",         [SCANDIR] = "scandir",
+    [REALPATH] = "realpath", [STRNDUP] = "strndup",   [STRDUP] = "strdup",
+    [OPEN] = "open",         [ASPRINTF] = "asprintf", [SENT_LINE] = "sent_line_create",
 };
 
 static enum call failing;
 static unsigned left; /* calls up to the one that fails; 0: none does */
 static unsigned failed;
+static int failure;
+static bool stays;
 
 const char *faults_name(size_t call)
 {
     return call < CALLS ? call_names[call] : NULL;
 }
 
-void faults_begin(size_t call, unsigned nth)
+void faults_begin(size_t call, unsigned nth, int error)
 {
     failing = (enum call)call;
     left = nth;
     failed = 0;
+    failure = error;
+    stays = false;
+}
+
+void faults_begin_at(size_t call, unsigned nth, int error)
+{
+    faults_begin(call, nth, error);
+    stays = true;
+}
+
+bool faults_is_of_memory(size_t call)
+{
+    return call >= STRNDUP;
 }
 
 unsigned faults_end(void)
@@ -59,8 +80,9 @@ static bool fails(enum call call)
 {
     if (call != failing || left == 0 || --left > 0)
         return false;
+    left = stays; /* the next one, too */
     failed++;
-    errno = ENOMEM;
+    errno = failure;
     return true;
 }
 
@@ -174,4 +196,15 @@ __attribute__((format(printf, 2, 3))) int __wrap_asprintf(char **out, const char
     size = vasprintf(out, format, values);
     va_end(values);
     return size;
+}
+
+struct sent_line *__real_sent_line_create(const struct followed *file,
+                                          const struct reader_line *line);
+struct sent_line *__wrap_sent_line_create(const struct followed *file,
+                                          const struct reader_line *line);
+
+struct sent_line *__wrap_sent_line_create(const struct followed *file,
+                                          const struct reader_line *line)
+{
+    return fails(SENT_LINE) ? NULL : __real_sent_line_create(file, line);
 }

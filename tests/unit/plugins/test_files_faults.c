@@ -6,9 +6,11 @@
  * looks at files or takes memory fails once, at its first time, its second, and so on until it is
  * not reached any more. Then the scene goes on, and all its lines are counted.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include <weir/testkit.h>
@@ -123,7 +125,7 @@ static void open_at_last(struct fixture *f, size_t call, unsigned nth)
     f->seen = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->kit);
     settings = weir_kit_settings(f->kit, f->args);
-    faults_begin(call, nth);
+    faults_begin(call, nth, ENOMEM);
     if (weir_kit_open(f->kit, settings) == 0)
         return;
     (void)weir_kit_destroy(f->kit);
@@ -158,7 +160,7 @@ static unsigned play(const struct scene *scene, size_t call, unsigned nth)
     if (scene->after)
         open_at_last(&f, call, nth);
     else
-        faults_begin(call, nth);
+        faults_begin(call, nth, ENOMEM);
     look(&f, &seen, LOOKS);
     failed = faults_end();
     look(&f, &seen, 2 * LOOKS);
@@ -196,9 +198,120 @@ static void test_no_call_that_fails_loses_or_repeats_a_line(void)
     CU_ASSERT_TRUE(all > 100);
 }
 
+/* --- files.lines ------------------------------------------------------------------------------ */
+
+/* Opens the source with a fault, or, when that keeps it from opening, without. */
+static void open_lines(struct fixture *f, size_t call, unsigned nth, int error)
+{
+    f->seen = 0;
+    for (int tries = 0; tries < 2; tries++) {
+        const void *settings;
+
+        f->kit = weir_kit_create(&weir_plugin_v1, "lines");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(f->kit);
+        settings = weir_kit_settings(f->kit, f->args);
+        if (tries == 0 && weir_is_short(error))
+            faults_begin(call, nth, error);
+        else if (tries == 0)
+            faults_begin_at(call, nth, error);
+        if (weir_kit_open(f->kit, settings) == 0)
+            return;
+        (void)weir_kit_destroy(f->kit);
+        f->kit = NULL;
+        if (!weir_is_short(error))
+            return;
+    }
+    CU_FAIL_FATAL("the source does not open");
+}
+
+/* Returns the exit code of a host whose source ends; -1: it does not. */
+static int read_to_end(struct fixture *f, struct seen *seen)
+{
+    int result = WEIR_WAIT, status;
+
+    if (!f->kit) /* the source has not opened: the host ends with an error */
+        return 1;
+    for (int i = 0; i < 4 * LOOKS && result != WEIR_END; i++) {
+        result = weir_kit_produce_all(f->kit, 100);
+        take_lines(f, seen);
+        weir_kit_advance(f->kit, POLL_MS);
+    }
+    weir_kit_close(f->kit, WEIR_END_NORMAL);
+    status = weir_kit_exit_status(f->kit);
+    CU_ASSERT_EQUAL(weir_kit_destroy(f->kit), 0);
+    return result == WEIR_END ? status : -1;
+}
+
+/* Returns how many calls have failed. The lines are in one file, or in two. */
+static unsigned read_with_fault(size_t call, unsigned nth, int error, bool is_one)
+{
+    struct seen seen = { .count = 0 };
+    unsigned failed;
+    struct fixture f;
+    int status;
+    bool is_all, is_right;
+
+    scratch_init(&f.scratch);
+    (void)scratch_directory(&f.scratch, "logs");
+    CU_ASSERT_EQUAL_FATAL(chdir(f.scratch.path), 0);
+    fixture_append_to(&f, "logs/a.log", "a\nb\n");
+    fixture_append_to(&f, is_one ? "logs/a.log" : "logs/b.log", "c\n");
+    if (weir_is_short(error))
+        fixture_append_to(&f, "logs/x.log", "x\n");
+    (void)snprintf(f.args, sizeof f.args, "paths: ['logs/*.log']\n%s\nposition: '%s'\n",
+                   weir_is_short(error) ? "exclude: ['./logs/x.log']" : "",
+                   scratch_path(&f.scratch, "position"));
+    open_lines(&f, call, nth, error);
+    status = read_to_end(&f, &seen);
+    failed = faults_end();
+    is_all = seen.count == 3;
+    is_right = is_all ? status >= 0 : status == 1 || status == EX_IOERR;
+    if (weir_is_short(error))
+        is_right = is_all && (status == 0 || status == EX_IOERR);
+    open_lines(&f, call, 0, 0);
+    is_right = read_to_end(&f, &seen) >= 0 && is_right;
+    qsort(seen.letters, seen.count, 1, by_byte);
+    if (weir_is_short(error) && status == 0) /* else no position was saved */
+        is_right &= strcmp(seen.letters, "abc") == 0;
+    is_right &= strspn("abc", seen.letters) == 3;
+    if (!is_right)
+        (void)printf("\n%s number %u fails with %s: \"%s\", exit code %d ", faults_name(call), nth,
+                     strerrorname_np(error), seen.letters, status);
+    CU_ASSERT_TRUE(is_right);
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    scratch_finish(&f.scratch);
+    return failed;
+}
+
+/* promise B119: after a shortage all lines come; after another fault the exit code says that some
+ * are missing, and the next start sends them. */
+static void test_lines_end_with_all_lines_or_with_1(void)
+{
+    static const int errors[] = { ENOMEM, EIO };
+    unsigned all = 0;
+
+    for (size_t i = 0; i < 2 * sizeof errors / sizeof *errors; i++) {
+        const int error = errors[i / 2];
+
+        for (size_t call = 0; faults_name(call); call++) {
+            unsigned nth = 1;
+
+            if (faults_is_of_memory(call) && !weir_is_short(error))
+                continue;
+            while (nth < TIMES_MAX && read_with_fault(call, nth, error, i % 2 == 0) > 0)
+                nth++;
+            CU_ASSERT_TRUE(nth < TIMES_MAX);
+            all += nth - 1;
+        }
+    }
+    (void)printf("%u faults ", all);
+    CU_ASSERT_TRUE(all > 100);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        { "files.lines", test_lines_end_with_all_lines_or_with_1 },
         { "each call", test_no_call_that_fails_loses_or_repeats_a_line },
         CU_TEST_INFO_NULL,
     };
