@@ -95,24 +95,12 @@ static void check_keys(struct checking *checking, const struct settings_source *
     }
 }
 
-/* The option in which the source keeps a state, such as `position`; NULL: none is set. A source
- * with a position is the origin of its messages. */
+/* A source with a state is the origin of its messages. */
 static const char *find_position(const struct settings_source *source)
 {
-    const struct settings_use *use = &source->use;
-    const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
-    const char *file;
+    const char *state = settings_use_state(&source->use);
 
-    if (!row || !use->entry->behaviour->settled)
-        return NULL;
-    for (; row->name; row++) {
-        if (!row->state)
-            continue;
-        memcpy(&file, (const char *)options_settings(use->options) + row->offset, sizeof file);
-        if (file && *file)
-            return row->name;
-    }
-    return NULL;
+    return state && source->use.entry->behaviour->settled ? state : NULL;
 }
 
 /* A dead message is done for its position only when its dead letter is on the disk. A source with

@@ -58,10 +58,16 @@ static void compare_entries(struct planning *planning, const struct plan_subject
                  plan_text(planning, "%s %s", uses->newer->use, newer->version), false);
 }
 
+/* Two that keep a state have the same file, or may have: no path is compared. */
+static bool stops_first(const struct plan_uses *uses)
+{
+    return uses->newer->entry->behaviour->flags & WEIR_EXCLUSIVE ||
+           (settings_use_state(uses->older) && settings_use_state(uses->newer));
+}
+
 void plan_mark_exclusive(struct planning *planning, const struct plan_uses *uses, size_t first)
 {
-    if (strcmp(uses->older->use, uses->newer->use) != 0 ||
-        !(uses->newer->entry->behaviour->flags & WEIR_EXCLUSIVE))
+    if (strcmp(uses->older->use, uses->newer->use) != 0 || !stops_first(uses))
         return;
     for (size_t i = first; i < planning->plan->count; i++)
         if (planning->plan->steps[i].effects & PLAN_REMAKES)

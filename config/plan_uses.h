@@ -22,7 +22,7 @@ void plan_compare_uses(struct planning *planning, const struct plan_subject *sub
                        const struct plan_uses *uses);
 
 /* Marks the steps since number `first` that need a new worker or source, if the behaviour is one of
- * which only one may be open. */
+ * which only one may be open, or keeps a state in a file. */
 void plan_mark_exclusive(struct planning *planning, const struct plan_uses *uses, size_t first);
 
 /* Adds the steps of the options alone, as `key.NAME`. `replaced`: no option changes live. */

@@ -53,6 +53,21 @@ bool settings_has_fixed_size(const struct settings_pool *pool)
     return pool->core.size_min == pool->core.size_max;
 }
 
+const char *settings_use_state(const struct settings_use *use)
+{
+    const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
+    const char *file;
+
+    for (; row && row->name; row++) {
+        if (!row->state)
+            continue;
+        memcpy(&file, (const char *)options_settings(use->options) + row->offset, sizeof file);
+        if (file && *file)
+            return row->name;
+    }
+    return NULL;
+}
+
 uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now)
 {
     if (settings_has_fixed_size(pool))

@@ -169,6 +169,10 @@ uint32_t settings_find_dispatcher(const struct settings *settings, const char *n
 
 bool settings_has_fixed_size(const struct settings_pool *pool);
 
+/* The option that names a file with a state of the behaviour, such as `position`; NULL: none is
+ * set. */
+const char *settings_use_state(const struct settings_use *use);
+
 /* The number of workers of a pool after a reload, when it has `now`: a fixed size replaces the
  * number that was set at run time; inside a range that number stays. */
 uint32_t settings_size_after(const struct settings_pool *pool, uint32_t now);

@@ -72,7 +72,7 @@ static int await_stop(struct apply *apply)
 
     if (!runtime_wait(transition->assembly->runtime, have_stopped, apply, CLOSING_TIMEOUT_MS)) {
         report_add(transition->report, NULL, NULL,
-                   "a worker or source of an exclusive behaviour did not stop in time");
+                   "a worker or source that stops before its successor opens did not stop in time");
         return WEIR_ETIMEOUT;
     }
     if (!source_changes_have_stopped(&apply->sources) ||

@@ -3,7 +3,7 @@
 """Goal:   files.tail loses no line while its files are renamed, and its host is killed with -9,
         again and again; a truncated file is read from its start; a position is a regular file,
         and one that cannot be saved is no silent success; two hosts never have the same one.
-        Shows promises B15 and B26.
+        Shows promises B15, B26 and B156.
 Method: a thread writes numbered lines and rotates under a host that records them, beside a real
         `tail -F`, whose losses are printed. In the end each number must have been recorded. Random
         moments come from a seed that is printed. Every wait is for a condition.
@@ -349,6 +349,28 @@ def test_position_of_a_source_that_drains_is_not_read():
             check(set(recorded(host).values()) == {1}, f"{use} {name}: {recorded(host)}")
 
 
+def test_source_with_other_arguments_goes_on_at_the_position():
+    """Its predecessor ends first: both have one position, also spelt otherwise. promise B156"""
+    lines = TAIL.replace("files.tail", "files.lines").replace("poll: 20ms, ", "").replace(
+        "rotate_wait: 1s, ", "").replace(', "{folder}/app.log.*"', "").replace(
+            "    to:", "    rate: 10000/s\n    to:")
+    for text in (TAIL, lines):
+        with hosted(text) as host:
+            with open(os.path.join(host.work, "app.log"), "wb") as stream:
+                stream.write(b"".join(b"%d\n" % i for i in range(20000)))
+            host.start()
+            for position, unsettled in (("/position", 4000), ("/./position", 3000)):
+                until(lambda h=host: os.path.exists(os.path.join(h.work, "position")), "a position")
+                host.write(text.format(folder=host.work).replace("5000", str(unsettled)).replace(
+                    "/position", position))
+                got = host.run("reload")
+                check(got.returncode == 0, f"{unsettled}: {got.stdout}{got.stderr}")
+            until(lambda h=host: not missing(h, 20000), "every line")
+            code = host.process.wait() if text == lines else host.stop()
+            check(code == 0, f"the exit code: {code}")
+            check(set(recorded(host).values()) == {1}, "a line twice")
+
+
 def test_position_of_another_host_is_not_read():
     """Two hosts with one file. The second one begins when the first one is gone. promise B26"""
     with hosted() as host, tempfile.TemporaryDirectory() as second:
@@ -413,6 +435,7 @@ def main():
     test_position_that_is_no_regular_file_is_refused()
     test_file_beside_the_position_is_made_anew()
     test_position_of_a_source_that_drains_is_not_read()
+    test_source_with_other_arguments_goes_on_at_the_position()
     test_position_of_another_host_is_not_read()
     test_one_file_under_two_names_is_a_mistake()
     test_example_is_valid()
