@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """./dev bench leases: one job with leases of libweir and with its peers, by turns in one run.
 First, members without a use are taken and returned, beside an array behind a mutex and a condition
-variable. Then each use is a transaction with a PostgreSQL of this run: by examples/pgpool, whose
-users are workers, on the dispatcher of the connections and on another one, or threads outside; by
-such an array of connections, through PgBouncer, by a connection for each user, and by a new one for
-each transaction. Prints the time of a round and the ratio of the peers to Weir. Fails when a use is
+variable; then threads ask workers, beside threads that serve a line of requests. Then each use is a
+transaction with a PostgreSQL of this run: by examples/pgpool, whose users are workers, on the
+dispatcher of the connections and on another one, or threads outside; by such an array of
+connections, through PgBouncer, by a connection for each user, and by a new one for each
+transaction. Prints the time of a round and the ratio of the peers to Weir. Fails when a use is
 missing in the database, never by the clock.
 
     leases.py LIBRARY TREE FOLDER [--rounds N] [--divide N]
@@ -29,6 +30,7 @@ from postgres import Server  # noqa: E402
 
 SOURCES = os.path.join(HERE, "leases")
 BARE = ((1, 5), (2, 5), (16, 5), (8, 2))  # users and members: enough for all, then too few
+ASKED = ((1, 1), (16, 4))        # users and members that answer them
 USERS, MEMBERS = 8, 4            # of the database
 ROUNDS_BARE, ROUNDS_DATABASE, ROUNDS_NEW = 40000, 1000, 100  # of each user
 
@@ -61,7 +63,8 @@ def build(options):
     library, tree = os.path.abspath(options.library), os.path.abspath(options.tree)
     weir = ["-I", os.path.join(tree, "sdk", "include"), "-L", library, "-lweir", "-pthread",
             f"-Wl,-rpath,{library}"]
-    commands = {"weir": ["weir.c", *weir], "mutex": ["mutex.c", "-pthread"]}
+    commands = {"weir": ["weir.c", *weir], "mutex": ["mutex.c", "-pthread"],
+                "requests": ["requests.c", "-pthread"]}
     if pq_flags() is None:
         print("absent: libpq (Debian: libpq-dev); so there is no database here")
     else:
@@ -117,6 +120,15 @@ def compare_bare(programs, options):
                      lambda: run(programs["mutex"], "-", users, members, each),
                  "the same, in the order of takers":
                      lambda: run(programs["mutex"], "line", users, members, each)}, options)
+
+
+def compare_requests(programs, options):
+    each = max(1, ROUNDS_BARE // options.divide)
+    for users, members in ASKED:
+        compare(f"requests of threads outside: {users} users, {members} members",
+                {"weir": lambda: run(programs["weir"], "requests", users, members, each),
+                 "mutex and condition":
+                     lambda: run(programs["requests"], "-", users, members, each)}, options)
 
 
 # --- the database --------------------------------------------------------------------------------
@@ -190,6 +202,7 @@ def main():
     options = parser.parse_args()
     programs = build(options)
     compare_bare(programs, options)
+    compare_requests(programs, options)
     if "libpq" not in programs:
         return
     with tempfile.TemporaryDirectory(prefix="weir-leases-") as work:

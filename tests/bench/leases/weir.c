@@ -2,10 +2,12 @@
 /*
  * Leases of libweir. HOW is `threads`: threads of the program take; `workers`: workers of another
  * pool; `near`: the same, on the dispatcher of the members. With a CONNINFO the members are those
- * of examples/pgpool, and each use is a transaction.
+ * of examples/pgpool, and each use is a transaction. `requests`: threads of the program ask the
+ * pool without a lease; any member answers.
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <unistd.h>
 #include <weir/leases.h>
 #include <weir/runtime.h>
@@ -30,6 +32,7 @@ struct shared {
     const struct weir_tag *query;
     weir_pid pool;
     uint32_t statements;   /* of a round */
+    bool asks;
     _Atomic uint32_t left; /* users that have not ended */
     pthread_mutex_t mutex;
     pthread_cond_t ended;
@@ -57,10 +60,13 @@ static void must(const char *what, int status)
 
 static int handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
-    (void)self;
+    struct weir_message *reply;
+
     (void)state;
-    (void)message;
-    return WEIR_DONE;
+    if (message->kind != WEIR_REQUEST)
+        return WEIR_DONE;
+    reply = weir_message_new(self, NULL, 0);
+    return reply && weir_reply(self, message, reply) == 0 ? WEIR_DONE : WEIR_FAIL;
 }
 
 static const struct weir_behaviour member = { .name = "member", .handle = handle };
@@ -95,6 +101,29 @@ static void use(struct user *user, const struct weir_lease *lease)
 }
 #endif
 
+static void take_and_return(struct user *user)
+{
+    struct shared *shared = user->shared;
+    struct weir_lease lease;
+
+    must("take", weir_runtime_take(shared->runtime, shared->pool, WEIR_FOR_EVER, &lease));
+    use(user, &lease);
+    must("return", weir_runtime_return(shared->runtime, &lease, WEIR_DONE));
+}
+
+static void ask(struct user *user)
+{
+    struct weir_runtime *runtime = user->shared->runtime;
+    struct weir_message *message = weir_runtime_message_new(runtime, NULL, 0);
+    struct weir_answer answer = WEIR_ANSWER;
+
+    if (!message)
+        fail("message", WEIR_ENOMEM);
+    must("request",
+         weir_runtime_ask(runtime, user->shared->pool, message, WEIR_FOR_EVER, &answer));
+    weir_runtime_message_free(runtime, answer.message);
+}
+
 static void *run(void *context)
 {
     struct user *user = context;
@@ -102,11 +131,11 @@ static void *run(void *context)
 
     for (uint64_t i = 0; i < shared->job.each; i++) {
         uint64_t began_ns = row_now_ns();
-        struct weir_lease lease;
 
-        must("take", weir_runtime_take(shared->runtime, shared->pool, WEIR_FOR_EVER, &lease));
-        use(user, &lease);
-        must("return", weir_runtime_return(shared->runtime, &lease, WEIR_DONE));
+        if (shared->asks)
+            ask(user);
+        else
+            take_and_return(user);
         job_note(&shared->job, user->number, i, began_ns);
     }
     return NULL;
@@ -287,9 +316,11 @@ static void add_members(struct shared *shared)
 
     options.path = "members";
     options.workers = shared->job.members;
-    options.lease = 1;
-    options.lease_queue = JOB_USERS_MAX;
-    options.lease_timeout_ms = WEIR_FOR_EVER;
+    if (!shared->asks) {
+        options.lease = 1;
+        options.lease_queue = JOB_USERS_MAX;
+        options.lease_timeout_ms = WEIR_FOR_EVER;
+    }
     choose_members(shared, &options);
     must("members", weir_runtime_add_pool(shared->runtime, &options, &shared->pool));
     must("members", weir_runtime_wait_open(shared->runtime, shared->pool, WEIR_FOR_EVER));
@@ -303,12 +334,13 @@ int main(int argc, char **argv)
 
     job_begin(&shared.job, argc, argv);
     shared.statements = STATEMENTS;
+    shared.asks = strcmp(shared.job.how, "requests") == 0;
     options.threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     must("runtime", weir_runtime_create(&options, &shared.runtime));
     shared.query = weir_runtime_tag(shared.runtime, "pgpool.query/1");
     add_members(&shared);
     job_start(&shared.job);
-    if (strcmp(shared.job.how, "threads") == 0)
+    if (shared.asks || strcmp(shared.job.how, "threads") == 0)
         run_threads(&shared);
     else
         run_workers(&shared);
