@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "own_locks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#define UNLOCK_TRIES 1000u
 
 typedef int control_call(int descriptor, int command, ...);
 
@@ -46,6 +51,25 @@ static int own_command(int command)
     }
 }
 
+/* Linux has no memory for the order. SQLite counts a lock that it could not give back as one that
+ * another connection has, and then waits for itself: so the order is given again. */
+static bool is_refused_unlock(int status, const struct flock *lock)
+{
+    return status < 0 && errno == ENOLCK && lock->l_type == F_UNLCK;
+}
+
+static int order(int descriptor, int command, struct flock *lock)
+{
+    uint32_t tries = 0;
+    int status;
+
+    lock->l_pid = 0;
+    while (is_refused_unlock(status = fcntl(descriptor, command, lock), lock) &&
+           ++tries < UNLOCK_TRIES)
+        (void)sched_yield();
+    return status;
+}
+
 /* An argument is a pointer or an int; both are passed on as a pointer is. */
 static int control(int descriptor, int command, ...)
 {
@@ -58,8 +82,7 @@ static int control(int descriptor, int command, ...)
     va_end(arguments);
     if (own == command || !*has_own_locks())
         return (*original())(descriptor, command, argument);
-    ((struct flock *)argument)->l_pid = 0;
-    return fcntl(descriptor, own, argument);
+    return order(descriptor, own, argument);
 }
 
 static void install(void)

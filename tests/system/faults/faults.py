@@ -39,7 +39,7 @@ IN_HAND = {"a": "a", "b": "b", "c": "c", "child": "a", "jail": "b", "put": "c", 
            "takers": "c", "lent": "c", "record": "abc"}
 LINES = 12                  # of each file before a reload, and again after it
 LIMIT_S = 45                # of any wait: files.tail looks at a file again within half a minute
-EX_IOERR, EX_TEMPFAIL = 74, 75
+EX_IOERR = 74
 SUBREAPER = 36              # PR_SET_CHILD_SUBREAPER
 CHILD = r"""printf '{"frame":"ready","revision":2}\n' >&4
 while read -r line <&3; do
@@ -298,8 +298,6 @@ def check_files(world):
     known = re.compile(r"in/[abc]|out|state/([abc]|jobs|dead)(\.lock|-wal|-shm)?|weir\.yaml|"
                        r"child\.sh|log\.\d|fault(\.trace)?")
     odd = {name for name in names if not known.fullmatch(name)}
-    if "left behind" in world.log():
-        odd.discard("state/jobs.sock")  # as of a host that was killed; the next one removes it
     odd |= {f"tmp/{name}" for name in os.listdir(f"{world.work}/tmp")}
     must(not odd, f"files are left: {sorted(odd)}")
 
@@ -326,26 +324,20 @@ def is_unsaved(world, code):
     return code == EX_IOERR and "position cannot be saved" in world.log()
 
 
-def is_said(world, code, call):
-    """A source that could not read something for a while asks for 1. A queue whose lock SQLite
-    could not set may hang as it closes: the host leaves it behind in time."""
-    if code == EX_TEMPFAIL:
-        return call == "fcntl" and "component=put event=\"did not end in time\"" in world.log()
+def is_said(world, code):
+    """A source that could not read something for a while asks for 1."""
     return code == 1 and "exit code 1 was asked for" in world.log()
 
 
 def may_repeat(world, code, call):
     """The files whose lines may come again: of those that a worker which failed may have passed on,
-    as they are given to another one; of a position that could not be saved; of a file whose bytes
-    before the present place files.tail cannot read (it saves the former place); and of a queue
-    that the host left behind."""
+    as they are given to another one; of a position that could not be saved; and of a file whose
+    bytes before the present place files.tail cannot read (it saves the former place)."""
     log, files = world.log(), set()
     for pool in re.findall(r'component=([a-z]+)\S* event="worker failed"', log):
         files.update(IN_HAND[pool])
     if code == EX_IOERR:
         files.update(re.findall(r'"position cannot be saved" path="?\S*/state/([abc])\b', log))
-    if code == EX_TEMPFAIL:
-        files.add("c")
     if call == "pread":
         files.update(re.findall(rf"^{world.work}/in/([abc])$", world.trace(), re.M))
     return files
@@ -365,9 +357,9 @@ def play(world, fault):
     code = world.end()
     check_end(world, code)
     call = fault.read()[0]
-    must(code == 0 or is_unsaved(world, code) or is_said(world, code, call),
+    must(code == 0 or is_unsaved(world, code) or is_said(world, code),
          f"exit code {code}")
-    check_ledger(world, call == "writev" or code == EX_TEMPFAIL)
+    check_ledger(world, call == "writev")
     return code
 
 

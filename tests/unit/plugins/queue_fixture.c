@@ -2,9 +2,11 @@
 #include "queue_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +81,35 @@ int socket(int domain, int type, int protocol)
 void fixture_fail_sockets(uint32_t count)
 {
     atomic_store(&sockets_to_fail, count);
+}
+
+/* --- locks ------------------------------------------------------------------------------------ */
+
+__attribute__((visibility("default"))) int fcntl(int descriptor, int command, ...);
+
+static _Atomic bool unlocks_fail_first;
+
+/* The types of the last parameter fit into a pointer. */
+int fcntl(int descriptor, int command, ...)
+{
+    static _Atomic uint32_t unlocks;
+    va_list more;
+    void *last;
+
+    va_start(more, command);
+    last = va_arg(more, void *);
+    va_end(more);
+    if (command == F_OFD_SETLK && ((const struct flock *)last)->l_type == F_UNLCK &&
+        atomic_load(&unlocks_fail_first) && atomic_fetch_add(&unlocks, 1) % 2 == 0) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return (int)syscall(SYS_fcntl, descriptor, command, last);
+}
+
+void fixture_fail_unlocks_first(bool fail)
+{
+    atomic_store(&unlocks_fail_first, fail);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

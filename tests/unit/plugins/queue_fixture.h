@@ -65,6 +65,9 @@ bool fixture_is_asked(int argc, char **argv);
 /* The next `count` sockets cannot be made: no descriptor is left. */
 void fixture_fail_sockets(uint32_t count);
 
+/* Each lock that is given back is kept at the first try: the kernel has no memory. */
+void fixture_fail_unlocks_first(bool fail);
+
 /* Steps the time of day by seconds; other clocks stay. */
 void fixture_step_clock(int64_t seconds);
 /* The time of day in milliseconds, with the steps. */

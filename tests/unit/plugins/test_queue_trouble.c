@@ -3,8 +3,9 @@
  * Goal:   retries wait as long as they are to, also when the clock is set, and keep their place in
  *         the order; a power failure takes nothing that is done; a sync that fails settles nothing,
  *         loses nothing and stores nothing twice; closing another descriptor of the file, and
- *         another program that reads it, take no lock away; a socket that could not be made is
- *         made later. Shows promises B85, B86, B87 and B153.
+ *         another program that reads it, take no lock away; a lock that could not be given back is
+ *         given back later, and a socket that could not be made is made later. Shows promises B85,
+ *         B86, B87 and B153.
  * Method: both behaviours in the test kit, with the real thread and the real file. The program has
  *         a clock_gettime that the test steps, and a disk whose syncs fail when the test says so.
  */
@@ -444,6 +445,23 @@ static void test_locks_stay_when_another_descriptor_is_closed(void)
     fixture_finish(&f);
 }
 
+/* SQLite would wait for ever for a lock that it holds itself. */
+static void test_lock_is_given_back_at_the_second_try(void)
+{
+    struct fixture f;
+
+    fixture_fail_unlocks_first(true);
+    fixture_init(&f);
+    fixture_open_put(&f, "min_free: 0");
+    CU_ASSERT_EQUAL(fixture_put(&f, "first"), WEIR_KEEP);
+    fixture_wait_stored(&f, 1);
+    CU_ASSERT_STRING_EQUAL(fixture_ask(&f, NAMES), "1 1");
+    CU_ASSERT_EQUAL(fixture_put(&f, "second"), WEIR_KEEP);
+    fixture_wait_stored(&f, 2);
+    fixture_finish(&f);
+    fixture_fail_unlocks_first(false);
+}
+
 /* --- the socket of `weir queue` --------------------------------------------------------------- */
 
 #define TRIES 4u /* more than an idle hub has wakes at its start */
@@ -497,6 +515,7 @@ int main(int argc, char **argv)
           test_file_that_opens_slowly_holds_up_no_other },
         { "locks stay when another descriptor is closed",
           test_locks_stay_when_another_descriptor_is_closed },
+        { "lock is given back at the second try", test_lock_is_given_back_at_the_second_try },
         { "socket is made while the hub is idle", test_socket_is_made_while_the_hub_is_idle },
         CU_TEST_INFO_NULL,
     };
