@@ -159,12 +159,17 @@ static void call_former(int number, siginfo_t *info, void *context)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
+    static _Thread_local bool has_begun;
 
-    /*
-     * All our signals are blocked in here, so a fault in the handler ends the process at once, and
-     * a second caller is another thread. It must not end the process before the first thread has
-     * written its report.
-     */
+    /* All our signals are blocked in here, so a fault in the handler ends the process at once. But
+     * abort() unblocks its own. */
+    if (has_begun) {
+        (void)signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    has_begun = true;
+    /* Another thread must not end the process before the first one has written its report. */
     while (atomic_flag_test_and_set(&crash.reporting))
         pause();
     limit_time();

@@ -34,6 +34,12 @@ static const struct crash_note *note_of_worker(void)
     return &note;
 }
 
+/* As the C library does when it finds ruined memory. */
+static const struct crash_note *abort_in_the_handler(void)
+{
+    abort();
+}
+
 static const struct crash_note *somebody_before(void)
 {
     static struct crash_note over;
@@ -132,6 +138,16 @@ static void test_crash_of_a_worker_names_it(void)
                            "worker=3 message=thumb.image/1 label=\"in box:12\" attempt=2 "
                            "effect=\"the host ends\"\n");
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/* promise B142: not by the time-out of the handler. */
+static void test_crash_of_the_handler_ends_the_process(void)
+{
+    int status;
+
+    (void)words_by(NULL, abort_in_the_handler, fall_by_segv, &status);
+    CU_ASSERT_TRUE(WIFSIGNALED(status));
+    CU_ASSERT_EQUAL(WTERMSIG(status), SIGABRT);
 }
 
 /* promise B62 */
@@ -243,6 +259,7 @@ int main(void)
         { "crash of the host says so", test_crash_of_the_host_says_so },
         { "the last callback is named", test_crash_of_the_host_names_the_last_callback },
         { "the line has the format of the log", test_line_has_the_format_of_the_log },
+        { "crash of the handler", test_crash_of_the_handler_ends_the_process },
         { "former handler", test_handler_that_was_there_before_is_called },
         { "thread stack is given and taken", test_thread_stack_is_given_and_taken },
         CU_TEST_INFO_NULL,
