@@ -2,7 +2,6 @@
 #include "actor/backlog.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #include "actor/actor_ext.h"
 #include "actor/front.h"
@@ -46,21 +45,12 @@ static void report(struct actor *actor, const struct message *message, enum weir
               weir_uint("attempt", message->public.attempt), weir_uint("after_ms", after_ms));
 }
 
-static void note_reason(struct actor *actor)
-{
-    char reason[DEAD_LETTERS_REASON];
-
-    (void)snprintf(reason, sizeof reason, "%s", actor_ext_detail(actor));
-    log_conceal(&actor->runtime->options.log, reason, sizeof reason);
-    dead_letters_note_retry(actor->place->dead, reason);
-}
-
 static void count_retry(struct actor *actor, const struct message *message, uint64_t after_ms)
 {
     if (!actor->place)
         return;
     if (actor->place->dead)
-        note_reason(actor);
+        dead_letters_note_retry(actor->place->dead, actor_ext_detail(actor));
     ledger_count(&actor->place->retried);
     report(actor, message, WEIR_LOG_INFO, "message is given again", after_ms);
 }

@@ -28,19 +28,6 @@ void callbacks_forget(struct proxy *proxy)
     channel_finish(&proxy->channel);
 }
 
-static const char *name_of(int callback)
-{
-    static const char *const names[] = {
-        [DIALOGUE_OPEN] = "open",         [DIALOGUE_HANDLE] = "handle",
-        [DIALOGUE_CLOSE] = "close",       [DIALOGUE_RECONFIGURE] = "reconfigure",
-        [DIALOGUE_INSPECT] = "inspect",   [DIALOGUE_REOPEN] = "reopen",
-        [DIALOGUE_LEAVE] = "leave",       [DIALOGUE_TICK] = "timer",
-        [DIALOGUE_THEN] = "continuation", [DIALOGUE_FLUSH] = "flush",
-    };
-
-    return callback ? names[callback] : "none";
-}
-
 /* Why the process has ended: by itself, as `how` says, or killed with that status. */
 static void tell_why(const struct proxy *proxy, int status, char *how)
 {
@@ -69,7 +56,7 @@ void callbacks_say_why(struct weir_self *self, struct proxy *proxy, int callback
 
     tell_why(proxy, status, how);
     weir_log(self, WEIR_LOG_ERROR, "process of a worker ended", weir_int("process", proxy->process),
-             weir_str("reason", how), weir_str("callback", name_of(callback)),
+             weir_str("reason", how), weir_str("callback", dialogue_name(callback)),
              weir_str("plugin", options->plugin), weir_str("version", options->version),
              weir_uint("attempt", proxy->in_hand.message ? proxy->in_hand.message->attempt : 0));
     weir_reason(self, "%s", how);

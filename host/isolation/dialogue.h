@@ -58,6 +58,26 @@ enum dialogue_callback {
     DIALOGUE_ANSWER, /* of the host, to a call */
 };
 
+/* Of a callback, for people. */
+static inline const char *dialogue_name(int callback)
+{
+    static const char *const names[] = {
+        [0] = "none",
+        [DIALOGUE_OPEN] = "open",
+        [DIALOGUE_HANDLE] = "handle",
+        [DIALOGUE_RECONFIGURE] = "reconfigure",
+        [DIALOGUE_CLOSE] = "close",
+        [DIALOGUE_INSPECT] = "inspect",
+        [DIALOGUE_REOPEN] = "reopen",
+        [DIALOGUE_LEAVE] = "leave",
+        [DIALOGUE_TICK] = "timer",
+        [DIALOGUE_THEN] = "continuation",
+        [DIALOGUE_FLUSH] = "flush",
+    };
+
+    return names[callback];
+}
+
 /* Calls that the host carries out, each by a function serve_NAME. */
 #define DIALOGUE_CALL_LIST(X)                                                                      \
     X(SEND, send)                                                                                  \

@@ -110,19 +110,12 @@ void worker_crash_name(const struct worker_code *code)
 
 void worker_crash_note(int callback)
 {
-    static const char *const names[] = {
-        [DIALOGUE_OPEN] = "open",         [DIALOGUE_HANDLE] = "handle",
-        [DIALOGUE_CLOSE] = "close",       [DIALOGUE_RECONFIGURE] = "reconfigure",
-        [DIALOGUE_INSPECT] = "inspect",   [DIALOGUE_REOPEN] = "reopen",
-        [DIALOGUE_LEAVE] = "leave",       [DIALOGUE_TICK] = "timer",
-        [DIALOGUE_THEN] = "continuation", [DIALOGUE_FLUSH] = "flush",
-    };
-    bool runs = callback > 0 && callback < (int)(sizeof names / sizeof names[0]);
+    bool runs = callback > 0 && callback < DIALOGUE_ANSWER;
 
     crash.note.inside = runs;
     if (!runs)
         return;
-    crash.note.callback = names[callback];
+    crash.note.callback = dialogue_name(callback);
     crash.note.tag = NULL;
     crash.note.attempt = 0;
 }
