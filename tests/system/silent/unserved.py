@@ -40,7 +40,7 @@ class Host:
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([WEIR, "run", self.path("yaml")], stdout=log,
                                             stderr=log)
-        self.until(lambda: 'event="started"' in self.log() or self.process.poll() is not None)
+        self.until(lambda: 'event="started"' in self.log())
 
     def path(self, name):
         return os.path.join(self.work.name, name)
@@ -55,10 +55,16 @@ class Host:
 
     def until(self, condition, more_s=0):
         """Looks again and again. The test's own time-out is the only clock, unless a promise is
-        broken on purpose (tests/broken): then the trace says which wait has no end."""
+        broken on purpose (tests/broken): then the trace says which wait has no end, and the log
+        why. A host that has ended fulfils nothing any more."""
         began = time.monotonic()
-        while not condition():
-            if time.monotonic() - began > WAIT_LIMIT_S + more_s:
+        while True:
+            over = self.process.poll() is not None or \
+                time.monotonic() - began > WAIT_LIMIT_S + more_s
+            if condition():
+                return
+            if over:
+                print(self.log(), flush=True)
                 self.end()
                 raise TimeoutError("this wait has no end")
             time.sleep(0.01)

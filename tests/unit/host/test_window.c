@@ -278,6 +278,25 @@ static void test_a_slow_message_makes_the_others_go_back(void)
     finish(kit);
 }
 
+static void waits_with_the_fifth(struct process *process)
+{
+    while (process->next < 4)
+        end_next(process, WEIR_DONE);
+    waits_for_a_recall(process);
+}
+
+/* promise B146: half of what it was quick enough for. */
+static void test_a_recalled_window_gets_smaller(void)
+{
+    struct weir_kit *kit = start_with_all(waits_with_the_fifth);
+
+    proxy->window.size = COUNT;
+    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+    expect(kit, 5, 1, 0);
+    CU_ASSERT_EQUAL(proxy->window.size, 2);
+    finish(kit);
+}
+
 static void emits_with_the_second(struct process *process)
 {
     struct parcel out = { 0 };
@@ -318,26 +337,37 @@ static void ends_all(struct process *process)
         end_next(process, WEIR_DONE);
 }
 
-/* promise B146: the process may have been ruined by the message before. */
+static void deliver(struct weir_kit *kit, struct weir_message like)
+{
+    like.tag = weir_kit_tag(kit, "text/1");
+    like.kind = WEIR_MESSAGE;
+    CU_ASSERT_EQUAL(weir_kit_deliver(kit, &like), WEIR_KEEP);
+}
+
+/* promise B146: the process may have been ruined by the message before. It goes neither behind
+ * another one, nor another one behind it. */
 static void test_a_message_that_comes_again_is_given_alone(void)
 {
-    static const uint16_t attempts[] = { 1, 2, 1 };
-    static const uint32_t given_then[] = { 1, 1, 1 };
-    struct weir_kit *kit = start(ends_all);
+    static char large[DIALOGUE_AHEAD_MAX + 1];
+    const struct weir_message usual = { .data = "text", .size = 4, .attempt = 1 };
+    const struct weir_message alone[] = {
+        { .data = "text", .size = 4, .attempt = 2 },
+        { .data = "text", .size = 4, .attempt = 1, .lane = WEIR_HIGH },
+        { .data = large, .size = sizeof large, .attempt = 1 },
+    };
 
-    for (uint32_t i = 0; i < 3; i++) {
-        const struct weir_message like = { .data = "text",
-                                           .size = 4,
-                                           .tag = weir_kit_tag(kit, "text/1"),
-                                           .kind = WEIR_MESSAGE,
-                                           .attempt = attempts[i] };
+    for (uint32_t i = 0; i < 2 * sizeof alone / sizeof alone[0]; i++) {
+        struct weir_kit *kit = start(ends_all);
 
-        CU_ASSERT_EQUAL(weir_kit_deliver(kit, &like), WEIR_KEEP);
-        CU_ASSERT_EQUAL(proxy->window.given, given_then[i]);
+        deliver(kit, i % 2 ? usual : alone[i / 2]);
+        CU_ASSERT_EQUAL(proxy->window.given, 1);
+        deliver(kit, i % 2 ? alone[i / 2] : usual);
+        deliver(kit, usual);
+        CU_ASSERT_EQUAL(proxy->window.given, 1);
+        CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
+        expect(kit, 3, 0, 0);
+        finish(kit);
     }
-    CU_ASSERT_EQUAL(weir_kit_flush(kit), WEIR_KEEP);
-    expect(kit, 3, 0, 0);
-    finish(kit);
 }
 
 /* promise B146 */
@@ -540,6 +570,7 @@ int main(void)
         { "verdicts", test_each_message_has_its_own_verdict },
         { "the end of a window", test_what_is_behind_the_end_of_a_window_goes_back },
         { "recall", test_a_slow_message_makes_the_others_go_back },
+        { "recalled size", test_a_recalled_window_gets_smaller },
         { "joins", test_an_output_joins_the_message_in_hand },
         { "alone", test_a_message_that_comes_again_is_given_alone },
         { "crash", test_only_the_message_that_was_begun_is_blamed },

@@ -380,7 +380,7 @@ static void test_position_that_is_none_refuses_to_open(void)
 
     fixture_begin(&f, "a.log", "");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        (void)weir_kit_destroy(f.kit);
+        CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
         (void)scratch_write(&f.scratch, "position", texts[i]);
         f.kit = weir_kit_create(&weir_plugin_v1, "tail");
         CU_ASSERT_EQUAL(weir_kit_open_args(f.kit, f.args), WEIR_EINVALID);
