@@ -49,7 +49,8 @@ static uint32_t bound_of(const struct proxy *proxy)
     return proxy->window.is_single || options->behaviour->flush ? 1 : options->window;
 }
 
-/* A message that waits behind others could be handled by a sibling. */
+/* A message that waits behind others could be handled by a sibling. The worker has a message in
+ * hand, and is not the idle one itself. */
 static void look_at_pool(struct weir_self *self, struct proxy *proxy)
 {
     struct weir_pool_stats stats = { .size = sizeof stats };
@@ -86,11 +87,7 @@ static void set_size(struct weir_self *self, struct proxy *proxy)
 {
     struct proxy_window *window = &proxy->window;
 
-    window->size = next_size(window);
-    if (window->size > 1)
-        look_at_pool(self, proxy);
-    if (window->has_idle)
-        window->size = 1;
+    window->size = window->has_idle ? 1 : next_size(window);
     window_bound(self, proxy);
 }
 
@@ -249,9 +246,17 @@ static bool reserve_kept(struct proxy *proxy)
     return true;
 }
 
-static void begin_window(struct proxy *proxy)
+/* With its first message. */
+static void begin_window(struct weir_self *self, struct proxy *proxy)
 {
     struct proxy_window *window = &proxy->window;
+
+    if (window->size > 1 || window->has_idle)
+        look_at_pool(self, proxy);
+    if (window->has_idle && window->size > 1) {
+        window->size = 1;
+        proxy_update_demand(self, proxy);
+    }
 
     window->begin = window->given = window->end = window->ended = 0;
     window->is_alone = window->is_over = window->is_recalled = false;
@@ -269,7 +274,7 @@ int window_handle(struct weir_self *self, void *state, const struct weir_message
         return WEIR_REJECT;
     }
     if (window_is_empty(proxy))
-        begin_window(proxy);
+        begin_window(self, proxy);
     if (!proxy->runs || window->end == DIALOGUE_WINDOW_MAX || !reserve_kept(proxy))
         return WEIR_POSTPONE;
     window->rows[window->end++] = (struct proxy_message){ .message = message };

@@ -7,12 +7,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <weir/plugin.h>
 
 #include "../../plugins/files/files.h"
+
+#define IN_HAND 2
 
 struct settings {
     const char *path;
@@ -36,6 +39,8 @@ struct gulp {
     bool emits;
     struct weir_message *kept; /* of the text KEEP */
     bool has_failed;
+    bool has_stashed;
+    char held[100]; /* the text HOLD */
 };
 
 static int gulp_open(struct weir_self *self, const void *given, void *state)
@@ -73,13 +78,49 @@ static int keep_or_fail(struct weir_self *self, struct gulp *gulp, const char *t
     return WEIR_DONE;
 }
 
+static void write_row(struct gulp *gulp, const char *mark, const char *text, unsigned attempt,
+                      unsigned worker)
+{
+    char row[160];
+    int size = snprintf(row, sizeof row, "%s%s %u %u\n", mark, text, attempt, worker);
+
+    if (write(gulp->file, row, (size_t)size) != size)
+        abort();
+}
+
+static void wake(struct weir_self *self, void *state, void *context)
+{
+    struct gulp *gulp = state;
+
+    (void)context;
+    write_row(gulp, "woke-", gulp->held, 1, weir_index(self));
+    if (weir_set_demand(self, IN_HAND) != WEIR_OK)
+        abort();
+}
+
+/* HOLD: no text comes before the timer has written a row. STASH is handled behind BACK. */
+static bool has_gone(struct weir_self *self, struct gulp *gulp, const char *text,
+                     const struct weir_message *message)
+{
+    if (strstr(text, "HOLD")) {
+        (void)snprintf(gulp->held, sizeof gulp->held, "%s", text);
+        if (weir_set_demand(self, 0) != WEIR_OK || weir_after(self, 5, wake, NULL, NULL) != WEIR_OK)
+            abort();
+    }
+    if (strstr(text, "BACK") && weir_unstash(self, UINT32_MAX) != 1)
+        abort();
+    if (!strstr(text, "STASH") || gulp->has_stashed)
+        return false;
+    gulp->has_stashed = true;
+    return weir_stash(self, message) == WEIR_OK;
+}
+
 static int gulp_handle(struct weir_self *self, void *state, const struct weir_message *message)
 {
     struct gulp *gulp = state;
-    char text[100], row[160];
+    char text[100];
     size_t given;
     const char *bytes = files_text(message, gulp->line, &given);
-    int size;
 
     if (gulp->emits && emit(self, message) != WEIR_OK)
         return WEIR_REJECT;
@@ -90,10 +131,9 @@ static int gulp_handle(struct weir_self *self, void *state, const struct weir_me
         (void)poll(NULL, 0, 200);
     while (strstr(text, "LOOP"))
         (void)pause();
-    size = snprintf(row, sizeof row, "%s%s %u %u\n", gulp->has_failed ? "late-" : "", text,
-                    message->attempt, weir_index(self));
-    if (write(gulp->file, row, (size_t)size) != size)
-        return WEIR_FAIL;
+    if (has_gone(self, gulp, text, message))
+        return WEIR_DONE;
+    write_row(gulp, gulp->has_failed ? "late-" : "", text, message->attempt, weir_index(self));
     return keep_or_fail(self, gulp, text, message);
 }
 
@@ -111,7 +151,7 @@ static const struct weir_behaviour behaviours[] = {
       .summary = "writes texts to a file",
       .options = options,
       .outputs = outputs,
-      .in_hand = 2,
+      .in_hand = IN_HAND,
       .settings_size = sizeof(struct settings),
       .state_size = sizeof(struct gulp),
       .open = gulp_open,

@@ -9,6 +9,7 @@ Method: real hosts, with a test plugin so quick that its window grows, which wri
 
     window.py WEIR PLUGINS TEST_PLUGINS [SCENE ...]
 """
+import json
 import os
 import signal
 import subprocess
@@ -133,6 +134,61 @@ def fails_with_a_kept_one():
         host.finish()
 
 
+def holds():
+    """Behind a change of the demand the process begins no message before the host has heard of
+    it. promise B146"""
+    given = texts("HOLD")
+    host = Host(FROM_FILE, given, size=1, name="out", emits="false", to="none", keys="redeliver: 0")
+    try:
+        must(host.start().process.wait(DEADLINE) == 0, "the exit code")
+        wanted = []
+        for text in given:
+            wanted += [text, f"woke-{text}"] if text.startswith("HOLD") else [text]
+        must([text for text, _, _ in handled(host)] == wanted, "the order")
+    finally:
+        host.finish()
+
+
+def stashes():
+    """What is stashed comes right behind the message that brings it back. promise B146"""
+    given = texts("calm")
+    given[EACH], given[2 * EACH] = f"STASH-{EACH}", f"BACK-{2 * EACH}"
+    host = Host(FROM_FILE, given, size=1, name="out", emits="false", to="none", keys="redeliver: 0")
+    try:
+        must(host.start().process.wait(DEADLINE) == 0, "the exit code")
+        given.insert(2 * EACH, given.pop(EACH))
+        must(handled(host) == [(text, 1, 0) for text in given], "the order")
+    finally:
+        host.finish()
+
+
+def ahead():
+    """A process has several messages at a time, and no more than `process.window`: the host's
+    figure, while the process is stopped. promise B150"""
+    for window in (64, 4, 1):
+        host = Host(FROM_STDIN, size=1, name="out", emits="false", to="none",
+                    keys=f"process: {{window: {window}}}")
+        lines, counts = subprocess.Popen(["yes", "calm-0"], stdout=subprocess.PIPE), []
+
+        def stopped(host=host, window=window, counts=counts):
+            before = host.done("gulps")
+            until(lambda: host.done("gulps") > before, "more texts")
+            os.kill(host.workers()[0], signal.SIGSTOP)
+            counts.append(json.loads(host.ask("status", "gulps", "-o", "json").stdout)["in_hand"])
+            os.kill(host.workers()[0], signal.SIGCONT)
+            must(counts[-1] <= window, f"{counts[-1]} messages in a window of {window}")
+            return len(counts) >= 10 and max(counts) >= window // 2
+
+        try:
+            host.start(stdin=lines.stdout)
+            until(lambda: host.done("gulps") > 0, "texts")
+            until(stopped, f"a window of {window}: {counts}")
+        finally:
+            host.finish()
+            lines.kill()
+            lines.wait()
+
+
 def stops():
     """A host that is stopped in the midst, and started again: nothing is lost or done twice."""
     given = texts("calm", 60000)
@@ -216,6 +272,7 @@ def main():
                                               (FROM_STDIN, "no origins", False, 1))]
     for name, scene in scenes + [("time-out", time_out), ("pull", pulls),
                                  ("a kept one fails", fails_with_a_kept_one),
+                                 ("demand", holds), ("stash", stashes), ("ahead", ahead),
                                  ("stops", stops), ("reloads", reloads), ("grows", grows)]:
         if sys.argv[4:] and name not in sys.argv[4:]:
             continue
