@@ -191,9 +191,27 @@ bool secrets_has_any(const struct secrets *secrets)
     return secrets->part_count + secrets->word_count > 0;
 }
 
-size_t secrets_hide(const struct secrets *secrets, char *text, size_t length, size_t size)
+size_t secrets_hide_by(const struct secrets *secrets, char *text, size_t length, size_t size,
+                       char *copy)
 {
     size_t at = 0, written = 0, hidden;
+
+    if (!secrets_has_any(secrets))
+        return length;
+    memcpy(copy, text, length);
+    while (at < length) {
+        hidden = hidden_at(secrets, copy + at, length - at);
+        written = hidden ? put(text, written, size, SHOWN, strlen(SHOWN))
+                         : put(text, written, size, copy + at, 1);
+        at += hidden ? hidden : 1;
+    }
+    text[written] = '\0';
+    explicit_bzero(copy, length);
+    return written;
+}
+
+size_t secrets_hide(const struct secrets *secrets, char *text, size_t length, size_t size)
+{
     char *copy;
 
     if (!secrets_has_any(secrets))
@@ -203,14 +221,7 @@ size_t secrets_hide(const struct secrets *secrets, char *text, size_t length, si
         text[0] = '\0';
         return 0;
     }
-    memcpy(copy, text, length + 1);
-    while (at < length) {
-        hidden = hidden_at(secrets, copy + at, length - at);
-        written = hidden ? put(text, written, size, SHOWN, strlen(SHOWN))
-                         : put(text, written, size, copy + at, 1);
-        at += hidden ? hidden : 1;
-    }
-    text[written] = '\0';
-    forget(copy, length + 1);
-    return written;
+    length = secrets_hide_by(secrets, text, length, size, copy);
+    free(copy);
+    return length;
 }

@@ -42,5 +42,9 @@ bool secrets_has_any(const struct secrets *secrets);
 /* Hides them in `text`, of `length` bytes and a NUL, in a buffer of `size` bytes; it cuts off what
  * does not fit. Returns the new length. */
 size_t secrets_hide(const struct secrets *secrets, char *text, size_t length, size_t size);
+/* Likewise, with memory of `length` bytes for a copy, which it overwrites: safe in a signal
+ * handler. */
+size_t secrets_hide_by(const struct secrets *secrets, char *text, size_t length, size_t size,
+                       char *copy);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_memory_out(void)
 
 void crash_file_blame(const char *cause, const struct crash_note *note)
 {
-    char text[LINE_SIZE];
+    char text[LINE_SIZE], label[WEIR_LABEL_SIZE];
     struct line line;
     ssize_t ignored;
 
@@ -85,7 +85,8 @@ void crash_file_blame(const char *cause, const struct crash_note *note)
     line_put(&line, ' ');
     line_text(&line, note->pool);
     line_put(&line, ' ');
-    add_label(&line, note->label ? note->label : "");
+    last_words_label(note, label);
+    add_label(&line, label);
     line_put(&line, '\n');
     ignored = write(crashes.descriptor, text, line.used);
     (void)ignored;

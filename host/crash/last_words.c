@@ -15,13 +15,14 @@
 static struct {
     int descriptor;
     bool is_terminal; /* a progress line may be there, which the line must not continue */
-    const struct logger *logger;
+    struct logger *logger;
 } voice = { .descriptor = -1 };
 
 struct words {
     struct weir_field fields[FIELDS_MAX];
     size_t count;
     char code[CODE_SIZE];
+    char label[WEIR_LABEL_SIZE];
 };
 
 const char *last_words_signal(int number, char out[LAST_WORDS_SIGNAL])
@@ -35,7 +36,7 @@ const char *last_words_signal(int number, char out[LAST_WORDS_SIGNAL])
     return out;
 }
 
-void last_words_begin(int descriptor, const struct logger *logger)
+void last_words_begin(int descriptor, struct logger *logger)
 {
     voice.descriptor = descriptor;
     voice.is_terminal = isatty(descriptor);
@@ -45,6 +46,18 @@ void last_words_begin(int descriptor, const struct logger *logger)
 void last_words_end(void)
 {
     voice.logger = NULL;
+}
+
+/* Without a label when nobody can know now what it hides. */
+void last_words_label(const struct crash_note *note, char out[WEIR_LABEL_SIZE])
+{
+    size_t size = note->label ? strnlen(note->label, WEIR_LABEL_SIZE - 1) : 0;
+    char copy[WEIR_LABEL_SIZE];
+
+    memcpy(out, note->label ? note->label : "", size);
+    out[size] = '\0';
+    if (voice.logger && !logger_try_conceal(voice.logger, out, WEIR_LABEL_SIZE, copy))
+        out[0] = '\0';
 }
 
 static void add(struct words *words, struct weir_field field)
@@ -96,7 +109,8 @@ static void add_note(struct words *words, const struct crash_note *note)
     add_code(words, note->code);
     add(words, weir_uint("worker", note->worker));
     add_text(words, "message", note->tag);
-    add_text(words, "label", note->label);
+    last_words_label(note, words->label);
+    add_text(words, "label", words->label);
     if (note->attempt != 0)
         add(words, weir_uint("attempt", note->attempt));
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <weir/label.h>
 #include <weir/log.h>
 
 struct logger;
@@ -37,9 +38,12 @@ struct crash_note {
 const char *last_words_signal(int number, char out[LAST_WORDS_SIGNAL]);
 
 /* Lines go to `descriptor`, in the format of the logger (borrowed until last_words_end; NULL: as
- * logfmt). */
-void last_words_begin(int descriptor, const struct logger *logger);
+ * logfmt), and do not show what it hides. */
+void last_words_begin(int descriptor, struct logger *logger);
 void last_words_end(void);
+
+/* Copies the label of the note, or "", without what the log hides. Safe in a signal handler. */
+void last_words_label(const struct crash_note *note, char out[WEIR_LABEL_SIZE]);
 
 /*
  * Writes the line, of level error: `event`, `fields` (at most four, up to one without a key), what

@@ -56,6 +56,9 @@ int logger_hide(struct logger *logger, const struct secrets *secrets);
 bool logger_hides(struct logger *logger);
 /* Hides them in a text, as secrets_hide does. */
 size_t logger_conceal(struct logger *logger, char *text, size_t length, size_t size);
+/* Likewise, in a signal handler, with memory of `size` bytes for a copy. False: a thread changes or
+ * uses the values just now, and the text is as before. */
+bool logger_try_conceal(struct logger *logger, char *text, size_t size, char *copy);
 
 /* Writes the `repeated=N` lines of the windows that are over. */
 void logger_tick(struct logger *logger);

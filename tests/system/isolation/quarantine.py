@@ -233,6 +233,26 @@ def test_five_crashes_are_named():
         must(service.dead() == {("poison", "in:1")}, f"{service.dead()}")
 
 
+def test_a_secret_in_a_label():
+    """promise C17"""
+    name = "private-4f5d2c8b71"
+    with fresh_scratch(keys="quarantine: 6") as service:
+        folder = service.folder
+        (folder / "secret").write_text(f"{folder}/{name}", encoding="utf-8")
+        (folder / "secret").chmod(0o600)
+        service.write(sources='{lines: {use: files.lines, to: eaters, args: {paths: ["${file:' +
+                              f'{folder}/secret' + '}"], position: "' + f'{folder}/position"}}}}}}',
+                      keys="quarantine: 6")
+        for text, code in (("SEGV", -signal.SIGSEGV), ("EXIT", 70)):
+            (folder / name).write_text(f"good one\n{text} two\n", encoding="utf-8")
+            for _ in range(5):
+                must(service.start() == code, f"{text}: {service.log()}")
+            service.start()
+        must(len(service.events("a message has crashed the host often")) >= 2, service.log())
+        must(set(service.blamed()) == {"${file:...}:2"}, f"blamed: {service.blamed()}")
+        must(name not in service.log(), service.log())
+
+
 def thread_in_handle(service):
     """The kernel's number of the thread whose worker is stuck; None: not yet."""
     answer = service.ask("status", "eaters", "--members", "-o", "json")
