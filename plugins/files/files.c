@@ -69,32 +69,20 @@ struct lines {
 
 /* --- finding the files ------------------------------------------------------------------------ */
 
-static int compare_paths(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* By bytes, not by the locale: the same list everywhere. */
-static void sort_from(glob_t *files, size_t first)
-{
-    if (files->gl_pathc > first)
-        qsort(files->gl_pathv + first, files->gl_pathc - first, sizeof *files->gl_pathv,
-              compare_paths);
-}
-
 static int find_files(struct weir_self *self, glob_t *files, const char *pattern)
 {
-    size_t first = files->gl_pathc;
-    int flags = GLOB_NOSORT | (files->gl_pathv ? GLOB_APPEND : 0);
-    int status = paths_glob(pattern, flags, files);
+    const size_t before = files->gl_pathc;
+    struct paths_trouble trouble;
 
-    if (status == 0)
-        sort_from(files, first);
-    if (status == GLOB_NOMATCH) {
+    if (paths_glob(pattern, files, &trouble) != 0)
+        return WEIR_ENOMEM;
+    if (trouble.error != 0) {
+        paths_log_trouble(self, pattern, &trouble, "its files are left out");
+    } else if (files->gl_pathc == before) {
         weir_log(self, WEIR_LOG_WARNING, "no file matches", weir_str("paths", pattern));
         weir_exit_status(self, EXIT_INCOMPLETE);
     }
-    return status == 0 || status == GLOB_NOMATCH ? 0 : WEIR_ENOMEM;
+    return 0;
 }
 
 static int find_all_files(struct weir_self *self, struct lines *state,

@@ -2,7 +2,6 @@
 #include "listing.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct listing {
     struct dirent **entries; /* owned, each from malloc */
@@ -55,22 +54,9 @@ static void close_for_glob(void *listing)
     listing_close(listing);
 }
 
-/* stat and lstat may be macros, or inline. */
-static int stat_for_glob(const char *path, struct stat *out)
-{
-    return stat(path, out);
-}
-
-static int lstat_for_glob(const char *path, struct stat *out)
-{
-    return lstat(path, out);
-}
-
 void listing_for_glob(glob_t *out)
 {
     out->gl_opendir = open_for_glob;
     out->gl_readdir = next_for_glob;
     out->gl_closedir = close_for_glob;
-    out->gl_stat = stat_for_glob;
-    out->gl_lstat = lstat_for_glob;
 }

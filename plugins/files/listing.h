@@ -20,7 +20,7 @@ struct dirent *listing_next(struct listing *listing);
 /* NULL is allowed. */
 void listing_close(struct listing *listing);
 
-/* Makes glob(3) list folders so, with GLOB_ALTDIRFUNC. */
+/* Makes glob(3) list folders so, with GLOB_ALTDIRFUNC, which wants gl_stat and gl_lstat, too. */
 void listing_for_glob(glob_t *out);
 
 #endif

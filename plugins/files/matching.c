@@ -20,6 +20,12 @@
 /* In the place of an errno: the host writes the file. */
 #define IS_OWN (-1)
 
+/* Of what has no inode that could be looked up: no file has the device 0. */
+static struct stat identity_of_path(const char *path)
+{
+    return (struct stat){ .st_ino = weir_key(path, strlen(path)) };
+}
+
 /* Logs it once, and again when the reason changes. */
 static void log_unreadable(struct weir_self *self, struct follower *follower, const char *path,
                            const struct stat *about, int error)
@@ -203,6 +209,18 @@ static void look_at_match(struct weir_self *self, struct follower *follower, con
         follow_new(self, follower, path, about);
 }
 
+/* Logs it once, and again when the reason changes. */
+static void log_trouble(struct weir_self *self, struct follower *follower, const char *pattern,
+                        const struct paths_trouble *trouble)
+{
+    const struct stat about = identity_of_path(trouble->path);
+
+    if (!unreadable_is_known(&follower->unreadable, &about, trouble->error))
+        paths_log_trouble(self, pattern, trouble,
+                          follower->rules.ends ? "its files are left out"
+                                               : "its files are read once it can be");
+}
+
 /* At the first check: later, a glob has no match whenever its files were removed. */
 static void log_no_match(struct weir_self *self, const struct follower *follower, const char *glob)
 {
@@ -234,6 +252,10 @@ static size_t look_at_matches(struct weir_self *self, struct follower *follower,
         } else if (follower->rules.ends && !follower->has_looked) {
             log_no_file(self, path, error);
             count++; /* in the log */
+        } else if (error != ENOENT && error != ENOTDIR && error != EISDIR && error != EINVAL) {
+            about = identity_of_path(path);
+            log_unreadable(self, follower, path, &about, error);
+            count++;
         }
     }
     return count;
@@ -244,11 +266,14 @@ void follower_match(struct weir_self *self, struct follower *follower)
     for (size_t i = 0; i < follower->rules.paths->count; i++) {
         const char *pattern = follower->rules.paths->items[i];
         glob_t found = { .gl_pathc = 0 };
-        int status = paths_glob(pattern, 0, &found);
-        size_t count = status == 0 ? look_at_matches(self, follower, pattern, &found) : 0;
+        struct paths_trouble trouble;
+        int error = paths_glob(pattern, &found, &trouble);
+        size_t count = error == 0 ? look_at_matches(self, follower, pattern, &found) : 0;
 
-        if (status == GLOB_NOSPACE)
-            follower_lacks(self, follower, pattern, EMFILE);
+        if (error != 0)
+            follower_lacks(self, follower, trouble.path, error);
+        else if (trouble.error != 0)
+            log_trouble(self, follower, pattern, &trouble);
         else if (count == 0 && !follower->has_looked)
             log_no_match(self, follower, pattern);
         globfree(&found);

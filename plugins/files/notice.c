@@ -165,8 +165,9 @@ static void watch_level(struct notice *notice, const char *all, size_t size, con
 {
     char *level = size > 0 ? strndup(all, size) : strdup(".");
     glob_t found = { .gl_pathc = 0 };
+    struct paths_trouble trouble;
 
-    if (!level || paths_glob(level, GLOB_NOSORT, &found) != 0)
+    if (!level || paths_glob(level, &found, &trouble) != 0 || trouble.error != 0)
         notice->is_blind = true;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         watch(notice, found.gl_pathv[i], SELF | IN_DONT_FOLLOW); /* a link may lead elsewhere */

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "listing.h"
 
+#define EXIT_INCOMPLETE 1
 #define WILDCARDS "*?[\\"
 
 /* --- spelling --------------------------------------------------------------------------------- */
@@ -170,21 +172,85 @@ bool paths_is_plain(const char *glob)
     return glob[strcspn(glob, WILDCARDS)] == '\0';
 }
 
+/* --- globs ------------------------------------------------------------------------------------ */
+
+/* glob(3) hands no context to its functions. */
+static struct paths_trouble *present_trouble(void)
+{
+    static _Thread_local struct paths_trouble present;
+
+    return &present;
+}
+
+/* The first one, but a shortage rather than another one. */
+static void note(const char *path, int error)
+{
+    struct paths_trouble *trouble = present_trouble();
+
+    if (error == ENOENT || error == ENOTDIR || (trouble->error != 0 && !weir_is_short(error)))
+        return;
+    trouble->error = error;
+    (void)snprintf(trouble->path, sizeof trouble->path, "%s", path);
+}
+
 static int stop_when_short(const char *folder, int error)
 {
-    (void)folder;
+    note(folder, error);
     return weir_is_short(error);
 }
 
-int paths_glob(const char *pattern, int flags, glob_t *out)
+static int stat_for_glob(const char *path, struct stat *out)
 {
+    int status = stat(path, out);
+
+    if (status < 0)
+        note(path, errno);
+    return status;
+}
+
+static int lstat_for_glob(const char *path, struct stat *out)
+{
+    int status = lstat(path, out);
+
+    if (status < 0)
+        note(path, errno);
+    return status;
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+int paths_glob(const char *pattern, glob_t *out, struct paths_trouble *out_trouble)
+{
+    const size_t before = out->gl_pathc;
+    const int flags = GLOB_ALTDIRFUNC | GLOB_NOSORT | (out->gl_pathv ? GLOB_APPEND : 0);
     int status;
 
+    present_trouble()->error = 0;
     listing_for_glob(out);
-    errno = 0;
-    status = glob(pattern, flags | GLOB_ALTDIRFUNC, stop_when_short, out);
-    /* A name that glob could not look up is none. */
-    return status == GLOB_ABORTED || weir_is_short(errno) ? GLOB_NOSPACE : status;
+    out->gl_stat = stat_for_glob;
+    out->gl_lstat = lstat_for_glob;
+    status = glob(pattern, flags, stop_when_short, out);
+    if (status == GLOB_NOSPACE)
+        note(pattern, ENOMEM);
+    *out_trouble = *present_trouble();
+    if (out->gl_pathc > before) /* by bytes, not by the locale: the same order everywhere */
+        qsort(out->gl_pathv + before, out->gl_pathc - before, sizeof *out->gl_pathv, compare_paths);
+    return weir_is_short(out_trouble->error) ? out_trouble->error : 0;
+}
+
+void paths_log_trouble(struct weir_self *self, const char *pattern,
+                       const struct paths_trouble *trouble, const char *effect)
+{
+    char text[128];
+
+    weir_log(self, WEIR_LOG_WARNING, "path cannot be looked up", weir_str("path", trouble->path),
+             weir_str("paths", pattern),
+             weir_str("reason", strerror_r(trouble->error, text, sizeof text)),
+             weir_str("effect", effect));
+    weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */

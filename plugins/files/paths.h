@@ -2,13 +2,14 @@
 /*
  * paths.h - the rules for the options `paths`, `exclude` and `position` of both sources.
  *
- * For `check`: the rules concern the words of the options, not the files, which may be on another
+ * For `check` the rules concern the words of the options, not the files, which may be on another
  * machine. Any thread.
  */
 #ifndef PATHS_H
 #define PATHS_H
 
 #include <glob.h>
+#include <limits.h>
 
 #include <weir/plugin.h>
 
@@ -25,9 +26,19 @@ int paths_have(const struct weir_list *paths, const char *path);
 int paths_exclude(const struct weir_list *exclude, const char *path);
 /* True for a glob that only matches itself. */
 bool paths_is_plain(const char *glob);
-/* As glob(3) with names of glob_t or nothing, but a folder that cannot be read for want of a
- * descriptor or memory is not empty: GLOB_NOSPACE. */
-int paths_glob(const char *pattern, int flags, glob_t *out);
+
+/* The first folder or name of a glob that could not be looked up, so that it may have matches. */
+struct paths_trouble {
+    int error; /* an errno; 0: none, so that what is not among the matches is not there */
+    char path[PATH_MAX];
+};
+
+/* Appends the matches, sorted by bytes, to those of `out`, which may be zeroed memory. Returns an
+ * errno when the host lacks a descriptor or memory; `out` is to be freed then, too. */
+int paths_glob(const char *pattern, glob_t *out, struct paths_trouble *out_trouble);
+/* Logs a trouble that is no shortage, and asks for the exit code of what is not complete. */
+void paths_log_trouble(struct weir_self *self, const char *pattern,
+                       const struct paths_trouble *trouble, const char *effect);
 /* Returns owned: the folder that the file is in, links resolved; NULL: it is not there, or memory
  * is out. */
 char *paths_folder(const char *path);

@@ -152,7 +152,7 @@ static void add_matches(struct matches *matches, const glob_t *found,
             path = strdup(found->gl_pathv[i]);
         if (path)
             items[matches->count++] = (struct match){ (uint64_t)about.st_ino, path };
-        else if (weir_is_short(errno))
+        else if (errno != ENOENT && errno != ENOTDIR)
             matches->error = errno;
     }
 }
@@ -163,13 +163,12 @@ static void find_matches(struct matches *matches, const struct weir_list *paths,
     matches->is_made = true;
     for (size_t i = 0; i < paths->count; i++) {
         glob_t found = { .gl_pathc = 0 };
+        struct paths_trouble trouble;
 
-        int status = paths_glob(paths->items[i], 0, &found);
-
-        if (status == 0)
+        if (paths_glob(paths->items[i], &found, &trouble) == 0)
             add_matches(matches, &found, exclude);
-        if (status == GLOB_NOSPACE)
-            matches->error = EMFILE;
+        if (trouble.error != 0)
+            matches->error = trouble.error;
         globfree(&found);
     }
     if (matches->count > 0)
@@ -288,18 +287,6 @@ static const char *change_of(const struct followed *file, const struct bookmark_
     return file->size < entry->offset ? "truncated" : NULL;
 }
 
-/* Follows the file that has the path of the entry now, from its end on. */
-static void skip_present(struct follower *follower, struct followed *file,
-                         const struct bookmark_entry *entry)
-{
-    if (!file)
-        file = followed_open(entry->path, entry->path);
-    if (!file)
-        return;
-    followed_skip(file);
-    follower_add(follower, file);
-}
-
 static void log_change(struct weir_self *self, const struct follower *follower,
                        const struct bookmark_entry *entry, const char *change)
 {
@@ -340,7 +327,10 @@ static int follow_changed(struct weir_self *self, struct follower *follower, str
             follower_add(follower, file);
         return 0;
     case ON_CHANGE_SKIP:
-        skip_present(follower, file, entry);
+        if (file) {
+            followed_skip(file);
+            follower_add(follower, file);
+        }
         return 0;
     case ON_CHANGE_STOP:
         break;
@@ -371,14 +361,15 @@ static void log_missing(struct weir_self *self, struct missing *missing, int err
     weir_exit_status(self, EXIT_INCOMPLETE);
 }
 
-/* The file is nowhere, or is not what it was. */
+/* Takes the file, and `present`, which with `skip` has the path of a file that is nowhere. */
 static int settle_place(struct weir_self *self, struct follower *follower,
-                        const struct bookmark_entry *entry, struct followed *file)
+                        const struct bookmark_entry *entry, struct followed *file,
+                        struct followed *present)
 {
     const char *change = change_of(file, entry);
 
     if (!file || change)
-        return follow_changed(self, follower, file, entry, change);
+        return follow_changed(self, follower, file ? file : present, entry, change);
     go_on_at(file, entry);
     follower_add(follower, file);
     return 0;
@@ -387,6 +378,21 @@ static int settle_place(struct weir_self *self, struct follower *follower,
 static bool is_followed(const struct follower *follower, const struct followed *file)
 {
     return file && follower_find(follower, file->device, file->inode);
+}
+
+/* The file that has the path of the entry now. NULL: there is none, or it is followed already; with
+ * `*error` it cannot be opened. */
+static struct followed *open_present(const struct follower *follower,
+                                     const struct bookmark_entry *entry, int *error)
+{
+    struct followed *file = followed_open(entry->path, entry->path);
+
+    if (!file && errno != ENOENT && errno != ENOTDIR && errno != EINVAL && errno != ENXIO)
+        *error = errno;
+    if (!is_followed(follower, file))
+        return file;
+    followed_destroy(file);
+    return NULL;
 }
 
 /* A file has been found on a device of another number than before: the machine has numbered that
@@ -426,6 +432,7 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
 {
     const struct bookmark_entry *entry = &missing->entry;
     struct place place = find_place(follower, entry, matches);
+    struct followed *present = NULL;
 
     if (place.file)
         note_device(follower, entry, place.file);
@@ -434,7 +441,7 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
         return 0;
     }
     if (place.file)
-        return settle_place(self, follower, entry, place.file);
+        return settle_place(self, follower, entry, place.file, NULL);
     if (!is_sure)
         return 1;
     if (place.is_left) {
@@ -445,8 +452,10 @@ static int recall(struct weir_self *self, struct follower *follower, struct miss
     if (place.error == 0 && bookmark_entry_has_its_device(entry)) {
         if (follow_copy(self, follower, entry, matches, &place.error))
             return 0;
+        if (place.error == 0 && follower->rules.on_change == ON_CHANGE_SKIP)
+            present = open_present(follower, entry, &place.error);
         if (place.error == 0)
-            return settle_place(self, follower, entry, NULL);
+            return settle_place(self, follower, entry, NULL, present);
     }
     if (weir_is_short(place.error)) {
         follower_lacks(self, follower, entry->path, place.error);

@@ -50,6 +50,15 @@ const char *faults_name(size_t call)
     return call < CALLS ? call_names[call] : NULL;
 }
 
+size_t faults_call(const char *name)
+{
+    size_t call = 0;
+
+    while (strcmp(call_names[call], name) != 0)
+        call++;
+    return call;
+}
+
 void faults_begin(size_t call, unsigned nth, int error)
 {
     failing = (enum call)call;

@@ -13,6 +13,7 @@
 
 /* The calls, by index; NULL: there is none. */
 const char *faults_name(size_t call);
+size_t faults_call(const char *name);
 /* True for a call that only fails for want of memory. */
 bool faults_is_of_memory(size_t call);
 /* The nth call from now on fails with this errno, 1 = the next one. */
