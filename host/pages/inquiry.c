@@ -29,8 +29,6 @@ unsigned inquiry_refuse(struct inquiry *inquiry, unsigned status, const char *fo
     return status;
 }
 
-/* The path of the pool, or the name of the source, that is nearest to `path`; NULL: none is near
- * enough. */
 /* The path without the pools around it. */
 static bool is_end_of(const char *given, const char *path)
 {
@@ -39,6 +37,8 @@ static bool is_end_of(const char *given, const char *path)
     return slash && strcmp(slash + 1, given) == 0;
 }
 
+/* The path of the pool, or the name of the source, that is nearest to `path`; NULL: none is near
+ * enough. */
 static const char *nearest_part(const struct settings *settings, const char *path,
                                 bool with_sources)
 {
@@ -114,10 +114,25 @@ static bool describe_workers(const struct inquiry *inquiry, char *out, size_t si
     return found != SETTINGS_NONE;
 }
 
+/* True when the file has it, so that it was there. */
+static bool is_part(const struct inquiry *inquiry)
+{
+    struct assembly *assembly = inquiry->routes->overview.assembly;
+    bool is_one;
+
+    lock_acquire(&assembly->lock); /* the settings stay until the unlock */
+    is_one = settings_find_source(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE ||
+             settings_find_pool(assembly->shared->settings, inquiry->rest) != SETTINGS_NONE;
+    lock_release(&assembly->lock);
+    return is_one;
+}
+
 unsigned inquiry_no_such_actor(struct inquiry *inquiry)
 {
     char why[HTTP_TARGET_MAX];
 
+    if (is_part(inquiry))
+        return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s has ended", inquiry->rest);
     if (describe_workers(inquiry, why, sizeof why))
         return inquiry_refuse(inquiry, HTTP_STATUS_NOT_FOUND, "%s", why);
     return refuse_unknown(inquiry, "pool, source, worker or actor", true);

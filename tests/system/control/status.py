@@ -224,6 +224,24 @@ def test_who_waits_for_whom():
             host.stop(9)
 
 
+def test_inspect_of_an_ended_source():
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(folder)
+        host.write("""
+sources:
+  short: {use: gen.numbers, args: {count: 1}, to: work}
+  endless: {use: gen.forever, to: work}
+pools:
+  work: {use: sink.null, size: 1}
+""")
+        host.start()
+        until(lambda: host.json("status")["sources"][0]["state"] == "ended", "one has ended")
+        for path, said in (("short", "error: short has ended\n"), ("shirt", "did you mean")):
+            answer = host.run("inspect", path)
+            check(said in answer.stderr and answer.returncode == 66, f"inspect {path}: {answer}")
+        host.stop(9)
+
+
 def main():
     os.environ["WEIR_PLUGIN_PATH"] = sys.argv[4]
     test_who_waits_for_whom()
@@ -231,6 +249,7 @@ def main():
     test_members_show_what_they_have_in_hand()
     test_long_lists_come_in_parts()
     test_words_fit_their_number()
+    test_inspect_of_an_ended_source()
     return report_failures()
 
 
