@@ -319,7 +319,7 @@ static void log_held_locked(struct dead_file *file)
     }
 }
 
-/* Makes a file that was deleted again, and writes there. 0 or an errno. */
+/* Creates the deleted file, and writes there. 0 or an errno. */
 static int write_again_locked(struct dead_file *file)
 {
     const struct dead_waiting *waiting = &file->waiting;
@@ -330,7 +330,7 @@ static int write_again_locked(struct dead_file *file)
     error = dead_output_open(file->output->path, &output);
     if (error == 0) {
         log_opened(file, output);
-        log_event(file->sink, WEIR_LOG_WARNING, COMPONENT, "file was deleted, and is made again",
+        log_event(file->sink, WEIR_LOG_WARNING, COMPONENT, "file was deleted, and is created again",
                   weir_str("path", output->path));
         error = dead_output_append(output, waiting->text.bytes, waiting->text.size,
                                    waiting->writing_count);

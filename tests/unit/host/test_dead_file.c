@@ -221,7 +221,7 @@ static void test_deleted_file_is_made_again(void)
 {
     struct stage stage;
 
-    stage_init(&stage, "and is made again");
+    stage_init(&stage, "and is created again");
     for (uint32_t i = 1; i <= 2; i++) {
         send_dead(&stage);
         expect_stored(&stage);
@@ -291,7 +291,7 @@ static void test_why_a_deleted_file_is_not_made_again_is_logged(void)
     stage_finish(&stage);
 }
 
-/* promise L13: the host ends at once when the file could be made again. */
+/* promise L13: the host ends at once when the file could be created again. */
 static void test_deleted_file_is_made_again_at_the_end(void)
 {
     struct stage stage;
