@@ -13,6 +13,7 @@
 #define PATH_MAX_BYTES (PLACE_PATH_MAX - 17) /* `#` and a number are behind it */
 #define LEVELS_MAX WEIR_LOG_UP_TO(WEIR_LOG_DEBUG)
 #define RESERVED "must be 0: a later version may use it"
+#define SETTINGS "must be there: the behaviour has settings, and the library makes none"
 
 struct rule {
     bool is_broken;
@@ -118,6 +119,12 @@ static bool is_old(uint32_t behaviour_size)
     return behaviour_size < USE_BEHAVIOUR_SIZE_MIN;
 }
 
+/* Without them its `open` would read through NULL. */
+static bool lacks_settings(const struct weir_behaviour *behaviour, const void *settings)
+{
+    return behaviour && behaviour->settings_size && !settings;
+}
+
 static int valid_shape(const struct weir_pool_options *o, struct refusal *why)
 {
     bool old = is_old(o->behaviour_size); /* then nothing of it is read */
@@ -130,6 +137,8 @@ static int valid_shape(const struct weir_pool_options *o, struct refusal *why)
           "is smaller than struct weir_behaviour: begin with WEIR_POOL_OPTIONS" },
         { worker && !worker->handle, "behaviour", "has no `handle`" },
         { manager && !manager->handle, "manager", "has no `handle`" },
+        { lacks_settings(worker, o->settings), "settings", SETTINGS },
+        { lacks_settings(manager, o->manager_settings), "manager_settings", SETTINGS },
         { o->route >= CHOICES_OF(WEIR_ROUTE_LIST), "route", "is none of enum weir_route" },
         { !o->behaviour && o->route == WEIR_ROUTE_PULL, "route",
           "WEIR_ROUTE_PULL needs workers as members, not pools" },
@@ -263,6 +272,7 @@ int valid_actor(const struct weir_actor_options *options, struct refusal *why)
           "is smaller than struct weir_behaviour: begin with WEIR_ACTOR_OPTIONS" },
         { behaviour && !behaviour->produce && !behaviour->handle, "behaviour",
           "has neither `produce` nor `handle`" },
+        { lacks_settings(behaviour, options->settings), "settings", SETTINGS },
         { options->name && strlen(options->name) >= PLACE_PATH_MAX, "name",
           "is longer than 127 bytes" },
     };

@@ -154,7 +154,8 @@ struct weir_pool_options {
                                              * none */
     const struct weir_behaviour *behaviour; /* the behaviour of its workers; NULL: its members are
                                              * pools */
-    const void *settings;                   /* for `open`; borrowed until `release` */
+    const void *settings;                   /* for `open`; borrowed until `release`. Must be there
+                                             * if the behaviour has a settings_size */
     void (*release)(void *settings);        /* called after their last use; may be NULL */
     const char *dispatcher;                 /* NULL = `default` */
     uint32_t limit;                         /* of each mailbox, in messages; 0 = 64; or
@@ -185,7 +186,8 @@ struct weir_pool_options {
     /* The behaviour of the manager, which gets the pool's urgent and high messages and runs on the
      * dispatcher `default`; NULL = the built-in manager (weir/pool.h). */
     const struct weir_behaviour *manager;
-    const void *manager_settings;            /* for its `open`; borrowed until `manager_release` */
+    const void *manager_settings;            /* for its `open`; borrowed until `manager_release`;
+                                              * as `settings` */
     void (*manager_release)(void *settings); /* may be NULL */
     const char *const *subscribe;            /* names of the events that the pool gets; borrowed
                                               * until return */
@@ -244,10 +246,11 @@ struct weir_actor_options {
     uint32_t behaviour_size; /* of struct weir_behaviour */
     uint32_t binding_size;   /* of struct weir_binding */
     uint32_t limit;          /* of its mailbox; 0 = 64, or WEIR_UNLIMITED or
-                                             * WEIR_UNBUFFERED */
+                              * WEIR_UNBUFFERED */
     const char *name;        /* registered, so that look-ups find it */
     const struct weir_behaviour *behaviour;
-    const void *settings;               /* for `open`; borrowed until `release` */
+    const void *settings;               /* for `open`; borrowed until `release`. Must be there
+                                         * if the behaviour has a settings_size */
     void (*release)(void *settings);    /* called after their last use; may be NULL */
     const char *dispatcher;             /* NULL = `default` */
     const struct weir_binding *outputs; /* may be NULL; borrowed until return */
@@ -318,8 +321,8 @@ WEIR_API int weir_runtime_exit_status(struct weir_runtime *runtime);
  * Makes a pool. Its workers open in their first turns; until then the pool returns WEIR_EFULL to
  * senders. Borrows the options and copies the behaviour. The texts and tables of the behaviour are
  * borrowed as long as the settings. WEIR_EEXISTS: a pool has this path. WEIR_EUNKNOWN: no such
- * dispatcher or parent. WEIR_ECLOSED: the parent is closing. WEIR_EINVALID: an option is not valid.
- * WEIR_ENOMEM.
+ * dispatcher or parent. WEIR_ECLOSED: the parent is closing, or the runtime was shut down.
+ * WEIR_EINVALID: an option is not valid. WEIR_ENOMEM.
  */
 WEIR_API int weir_runtime_add_pool(struct weir_runtime *runtime,
                                    const struct weir_pool_options *options, weir_pid *out_pool);

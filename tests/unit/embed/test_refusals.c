@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Goal: an option that is not valid is refused, and the log says which one and why; no field that
- * is reserved may be set in any struct of options. Shows promise E18 and promise E19.
+ * is reserved may be set in any struct of options. Shows promises E18, E19 and E24.
  *
  * Method: a table of wrong options for each struct. The log of the program notes the last line of
  * its kind.
@@ -58,6 +58,9 @@ static const struct weir_behaviour keyed = { .name = "keyed",
                                              .handle = handle,
                                              .flags = WEIR_KEYED };
 static const struct weir_behaviour idle = { .name = "idle" };
+static const struct weir_behaviour tuned = { .name = "tuned",
+                                             .handle = handle,
+                                             .settings_size = 8 };
 
 static struct weir_runtime_options options_of(struct noted *noted)
 {
@@ -159,10 +162,12 @@ static const struct {
       { SIZE, BEHAVIOUR_SIZE, PATH, .behaviour = &worker, .outputs = &output, .output_count = 1,
         .binding_size = 4 } },
     { "outputs[].when_full", { WORKERS, .outputs = &wrong_output, .output_count = 1 } },
+    { "settings", { POOL, .behaviour = &tuned } },
+    { "manager_settings", { WORKERS, .manager = &tuned } },
     { "size", { .size = 8 } },
 };
 
-/* promise E18 */
+/* promise E18, promise E24 */
 static void test_log_names_the_option_of_a_pool(void)
 {
     struct noted noted;
@@ -194,10 +199,11 @@ static const struct {
     { "behaviour_size", { ACTOR_SIZE, .behaviour = SHORT, .behaviour_size = 8 } },
     { "name", { ACTOR, .behaviour = &worker, .name = long_path } },
     { "outputs", { ACTOR, .behaviour = &worker, .output_count = 1 } },
+    { "settings", { ACTOR, .behaviour = &tuned } },
     { "size", { .size = 8 } },
 };
 
-/* promise E18 */
+/* promise E18, promise E24 */
 static void test_log_names_the_option_of_an_actor(void)
 {
     struct noted noted;
