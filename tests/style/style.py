@@ -153,7 +153,7 @@ ROOMS = {
 LIBRARIES = {
     "yaml.h": ("config", "host", "tests"),
     "uv.h": ("host", "tests"),
-    "dlfcn.h": ("host", "tests"),
+    "dlfcn.h": ("host", "tests", "examples"),
     "openssl/": ("plugins", "tests"),
     "CUnit/": ("tests", "examples"),
 }

@@ -19,7 +19,7 @@ for name, block in blocks:
     (folder / name).write_text(block, encoding="utf-8")
 line = re.search(r"^    (cc .*pkg-config.*)$", text, re.M)[1]
 (folder / "line").write_text(line, encoding="utf-8")
-wanted = {"CMakeLists.txt", "task.c", "group.c", "lease.c", "loop.c"}
+wanted = {"CMakeLists.txt", "task.c", "group.c", "lease.c", "loop.c", "plugin.c", "twice.c"}
 sys.exit(wanted != {name for name, _ in blocks} and f"{wanted} wanted, {blocks} found")
 PYTHON
 
@@ -29,6 +29,7 @@ expect() {
     [[ $("$1/group") == '1000 done, 0 failed, sum 332833500' ]] || fail "group"
     [[ $("$1/lease") == $'request 1\nrequest 2' ]] || fail "lease"
     [[ $("$1/loop") == '990 answers, 10 rejected, sum 329983500' ]] || fail "loop"
+    [[ $("$1/plugin" page/build/plugins/twice.so answer) == 42 ]] || fail "plugin"
 }
 
 try "$cmake" -G "$generator" -S page -B page/build -D CMAKE_C_COMPILER="$compiler" \
@@ -41,7 +42,7 @@ if command -v pkg-config >/dev/null; then
     LD_LIBRARY_PATH=$(dirname "$(find "$work/prefix" -name libweir.so.0)")
     export PKG_CONFIG_PATH LD_LIBRARY_PATH
     cd page
-    for program in task group lease loop; do
+    for program in task group lease loop plugin; do
         line=$(<line)
         try bash -c "${line//task/$program} ${CFLAGS:-}"
     done
