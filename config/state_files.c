@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <weir/settling.h>
 
@@ -16,7 +17,8 @@ enum role {
 
 /* A file of the configuration. */
 struct state_file {
-    const char *key;  /* equal for the same file */
+    const char *key; /* equal for the same file, at least */
+    const char *file;
     const char *path; /* of the option: `sources.lines.args.position` */
     struct mark mark;
     enum role role;
@@ -78,7 +80,7 @@ static int add(struct state_files *files, const char *file, const struct mark *m
         files->items = items;
     if (!items || !key || !path)
         return WEIR_ENOMEM;
-    items[files->count] = (struct state_file){ key, path, *mark, role, NULL, files->count };
+    items[files->count] = (struct state_file){ key, file, path, *mark, role, NULL, files->count };
     files->count++;
     return WEIR_OK;
 }
@@ -165,6 +167,32 @@ static int compare_order(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
+static int open_place(const struct state_file *item, struct stat *out_about)
+{
+    int flags = item->role == ROLE_OUTPUT ? 0 : O_NOFOLLOW;
+    int descriptor = open(item->file, O_PATH | O_CLOEXEC | flags);
+
+    if (descriptor >= 0 && fstat(descriptor, out_about) != 0)
+        *out_about = (struct stat){ 0 };
+    return descriptor;
+}
+
+/* True for files with one key, when it is that of one file. A source that saves its position
+ * replaces the file, and the file system gives the number of the former one to the next: not while
+ * it is open, and a state is opened before what will take its place. */
+static bool are_one(const struct state_file *first, const struct state_file *second)
+{
+    struct stat one = { 0 }, other = { 0 };
+    int here = open_place(first, &one), there = open_place(second, &other);
+    bool equal = one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+
+    if (here >= 0)
+        (void)close(here);
+    if (there >= 0)
+        (void)close(there);
+    return equal;
+}
+
 /* Two outputs may be one file. When two states are one file, that says it for those beside them. */
 static void find_equal(const struct state_files *files)
 {
@@ -176,7 +204,7 @@ static void find_equal(const struct state_files *files)
 
         if (strcmp(item->key, first->key) != 0)
             first = item;
-        else if (first->role == ROLE_STATE || item->role != first->role)
+        else if ((first->role == ROLE_STATE || item->role != first->role) && are_one(first, item))
             item->same = first->path;
     }
 }

@@ -6,6 +6,7 @@
  * Method: folders of several modes, for a position and for the file of dead letters. Another owner
  * is no mistake here, as the host may run as that user.
  */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "unit/config/reading.h"
@@ -124,11 +125,49 @@ static void test_file_that_keeps_a_state_is_not_appended_to(void)
     }
 }
 
+/* --- while a position is saved ---------------------------------------------------------------- */
+
+static bool saves; /* the file beside a position gets the number that the position had before */
+static ino_t number;
+
+int __real_fstatat(int folder, const char *path, struct stat *out, int flags);
+int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags);
+
+int __wrap_fstatat(int folder, const char *path, struct stat *out, int flags)
+{
+    int result = __real_fstatat(folder, path, out, flags);
+
+    if (!saves || result != 0)
+        return result;
+    if (strcmp(path + strlen(path) - 4, ".new") == 0)
+        out->st_ino = number;
+    else if (strstr(path, "/state"))
+        number = out->st_ino;
+    return 0;
+}
+
+/* promise B50 */
+static void test_position_that_is_saved_between_two_looks_is_one_file(void)
+{
+    struct workspace work;
+    char path[256];
+
+    workspace_init(&work);
+    workspace_write(workspace_path(&work, "state", path), "1\n", 2);
+    workspace_write(workspace_path(&work, "state.new", path), "2\n", 2);
+    saves = true;
+    append_to(&work, "other", NULL);
+    append_to(&work, "state", "is the file of sources.a.args.position, too");
+    saves = false;
+    workspace_finish(&work);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
         { "folders", test_state_in_a_folder_that_others_may_write_is_a_mistake },
         { "outputs", test_file_that_keeps_a_state_is_not_appended_to },
+        { "saves", test_position_that_is_saved_between_two_looks_is_one_file },
         CU_TEST_INFO_NULL,
     };
 
