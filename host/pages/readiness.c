@@ -6,9 +6,21 @@
 #include "base/plural.h"
 #include "host/pages/stuck.h"
 
-static bool may_be_empty(const struct settings_pool *settings)
+/* Of pools of pools: one below it. */
+static bool may_be_empty(const struct settings *settings, uint32_t index)
 {
-    return settings->core.size_min == 0 && settings->core.size_max > 0;
+    for (uint32_t i = 0; i < settings->pool_count; i++) {
+        const struct settings_pool *pool = &settings->pools[i];
+        uint32_t above = i;
+
+        if (pool->nested || pool->core.size_min > 0 || pool->core.size_max == 0)
+            continue;
+        while (above != index && above != SETTINGS_NONE)
+            above = settings->pools[above].parent;
+        if (above == index)
+            return true;
+    }
+    return false;
 }
 
 /* Why no worker is open. */
@@ -39,7 +51,8 @@ bool readiness_is_empty(const struct overview_pool *pool, char *why, size_t size
 }
 
 /* Finds the reason why the pool accepts no messages; false: it does, or need not. */
-static bool accepts_none(const struct overview_pool *pool, char *why, size_t size)
+static bool accepts_none(const struct settings *settings, uint32_t index,
+                         const struct overview_pool *pool, char *why, size_t size)
 {
     const struct weir_pool_stats *stats = &pool->stats;
 
@@ -47,7 +60,7 @@ static bool accepts_none(const struct overview_pool *pool, char *why, size_t siz
         (void)snprintf(why, size, "it is paused");
         return true;
     }
-    if (stats->live > 0 || (stats->target == 0 && may_be_empty(pool->settings)))
+    if (stats->live > 0 || (stats->target == 0 && may_be_empty(settings, index)))
         return false;
     say_why(stats, why, size);
     return true;
@@ -63,7 +76,7 @@ bool readiness_print_locked(const struct overview *overview, const char *prefix,
         char why[READINESS_REASON_SIZE];
 
         overview_look_locked(overview, i, &pool);
-        if (!accepts_none(&pool, why, sizeof why))
+        if (!accepts_none(settings, i, &pool, why, sizeof why))
             continue;
         fprintf(stream, "%spool %s accepts no messages: %s\n", prefix, pool.settings->path, why);
         is_ready = false;

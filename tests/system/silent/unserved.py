@@ -151,7 +151,8 @@ def pools_that_become_empty():
 def pools_that_are_empty_or_paused():
     """promise C13"""
     host = Host("pools:\n  work: {use: sink.null, size: 1}\n  none: {use: sink.null, size: 0}\n"
-                "  range: {use: sink.null, size: {min: 0, max: 4}}\n")
+                "  range: {use: sink.null, size: {min: 0, max: 4}}\n"
+                "  group: {members: {part: {use: sink.null, size: {min: 0, max: 4}}}}\n")
     check(host.get("/readyz") == (503, "not ready: pool none accepts no messages: "
                                        "it has no workers\n"),
           f"a pool without workers: {host.get('/readyz')}")
