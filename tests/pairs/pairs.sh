@@ -2,9 +2,21 @@
 # SPDX-License-Identifier: MIT
 # ./dev pairs, which sources this file and has its functions.
 
-# In fibers, then by threads with a tenth of the seeds.
+# Real hosts, with their plugins.
+pairs_of_hosts() {
+    compile dev
+    PYTHONDONTWRITEBYTECODE=1 python3 tests/pairs/hosts/hosts.py build/dev "$@" ||
+        fail "a pair of hosts (see above)"
+}
+
+# In fibers, then by threads with a tenth of the seeds. Hosts: one seed, unless others are named.
 do_pairs() {
     local preset=dev fibers=true seeds=200 arguments=()
+    if [[ ${1:-} == --hosts ]]; then
+        need "${test_packages[@]}"
+        pairs_of_hosts "${@:2}"
+        return
+    fi
     while (($#)); do
         case $1 in
         --tsan) preset=tsan fibers=false ;;
