@@ -102,7 +102,7 @@ static int enter(struct hub *hub, struct client *client, const char *queue,
         return WEIR_ENOMEM;
     }
     if (client->is_take && client->queue->taker) {
-        (void)snprintf(reason, PLACE_REASON_SIZE, "queue %s has a queue.take already", queue);
+        (void)snprintf(reason, PLACE_REASON_SIZE, "a queue.take has it already: queue %s", queue);
         return WEIR_EEXISTS;
     }
     if (client->is_take)

@@ -80,8 +80,7 @@ static int check_file_system(const char *path, char reason[PLACE_REASON_SIZE])
         return refuse(reason, -error, "its folder: %s", strerror(error));
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if ((unsigned long)about.f_type == networks[i].magic)
-            return refuse(reason, -EINVAL,
-                          "a file system of type %s may be that of another machine",
+            return refuse(reason, -EINVAL, "file system %s may be of another machine",
                           networks[i].name);
     return 0;
 }
@@ -118,10 +117,10 @@ static int lock_file(struct place *place, char reason[PLACE_REASON_SIZE])
         return refuse(reason, -ENOMEM, "memory is out");
     place->lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (place->lock < 0)
-        status = refuse(reason, -errno, "%s: %s", name, strerror(errno));
+        status = refuse(reason, -errno, "its lock: %s", strerror(errno));
     else if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
         status = errno == EWOULDBLOCK ? refuse_locked(place->lock, name, reason)
-                                      : refuse(reason, -errno, "%s: %s", name, strerror(errno));
+                                      : refuse(reason, -errno, "its lock: %s", strerror(errno));
     free(name);
     if (status != 0)
         return status;
@@ -159,8 +158,8 @@ static int check_head(struct place *place, char reason[PLACE_REASON_SIZE])
         return refuse(reason, -EINVAL, "it is a file of another program");
     format = number_at(head, HEAD_FORMAT);
     if (format != PLACE_FORMAT)
-        return refuse(reason, -EINVAL, "it has format %u of %s version; this one knows %u", format,
-                      format > PLACE_FORMAT ? "a newer" : "an older", PLACE_FORMAT);
+        return refuse(reason, -EINVAL, "it has format %u, of %s version than this", format,
+                      format > PLACE_FORMAT ? "a newer" : "an older");
     return 0;
 }
 

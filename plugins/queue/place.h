@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define PLACE_REASON_SIZE 256u
+#define PLACE_REASON_SIZE 256u /* the error of a start shows 47 bytes: what matters comes first */
 #define PLACE_APPLICATION 0x57656972 /* "Weir", in the head of the file */
 #define PLACE_FORMAT 2u
 

@@ -116,8 +116,7 @@ static int check_format(struct store *store)
         return make(store);
     if (ask(store, "PRAGMA application_id") != PLACE_APPLICATION ||
         ask(store, "PRAGMA user_version") != PLACE_FORMAT) {
-        (void)snprintf(store->error, sizeof store->error,
-                       "it is a file of another program or version, or is damaged");
+        (void)snprintf(store->error, sizeof store->error, "it is damaged, or of another program");
         store->failure = -EINVAL;
         return -1;
     }

@@ -64,7 +64,9 @@ int call_backup(const struct call *call)
         return code;
     code = make(call, to);
     if (code == EX_OK) {
-        code = copy(call, connection, to);
+        if (view_has_tables(connection) !=
+            0) /* else the copy is an empty file, as of a new queue */
+            code = copy(call, connection, to);
         if (code == EX_OK)
             code = sync_copy(call, to);
         if (code != EX_OK)
@@ -117,6 +119,7 @@ int call_check(const struct call *call)
         "SELECT 'piece ' || id || ' has state ' || state FROM piece WHERE state NOT IN (0, 1, 2)",
         "SELECT 'piece ' || id || ' waits for no time' FROM piece WHERE state=1 AND due IS NULL",
     };
+    size_t count = sizeof questions / sizeof *questions;
     int code = EX_OK;
     sqlite3 *connection = view_open(call, &code);
 
@@ -124,7 +127,9 @@ int call_check(const struct call *call)
         return code;
     if (call->is_json)
         (void)fputs("{\"problems\": [", stdout);
-    for (size_t i = 0; i < sizeof questions / sizeof *questions && code == EX_OK; i++) {
+    if (view_has_tables(connection) == 0)
+        count = 1; /* the others ask about pieces */
+    for (size_t i = 0; i < count && code == EX_OK; i++) {
         int found = print_rows(call, connection, questions[i]);
 
         if (found != 0) /* what a damaged file says about its pieces is worth nothing */

@@ -20,6 +20,7 @@
 static const char by_number[] = COLUMNS " WHERE p.id=?1";
 static const char by_filter[] = COLUMNS
     " WHERE p.id>?1 AND (?2<0 OR p.state=?2) AND (?3 IS NULL OR q.name=?3) ORDER BY p.id";
+static const char no_piece[] = "SELECT ?1, ?2, ?3, ?4 WHERE 0"; /* of a file without tables */
 
 /* What goes to the output. */
 struct view {
@@ -238,12 +239,12 @@ int view_find_queue(const struct call *call, sqlite3 *connection)
 static int print_pieces(struct view *view, sqlite3 *connection, bool has_payload)
 {
     const struct call *call = view->call;
+    const char *sql = view_has_tables(connection) == 0 ? no_piece
+                      : call->count > 0                ? by_number
+                                                       : by_filter;
     int code;
 
-    if (call->count == 0 && view_has_tables(connection) == 0)
-        return EX_OK;
-    if (sqlite3_prepare_v2(connection, call->count > 0 ? by_number : by_filter, -1,
-                           &view->statement, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(connection, sql, -1, &view->statement, NULL) != SQLITE_OK)
         return view_fail(call, connection);
     (void)sqlite3_bind_int(view->statement, 4, has_payload);
     code = call->count > 0 ? print_numbers(view, connection) : print_all(view, connection);

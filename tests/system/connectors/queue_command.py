@@ -463,13 +463,23 @@ def has_asked(process):
 
 
 def test_file_without_pieces():
-    """promise B108: nothing is made of it."""
-    with fixture() as host:
+    """promises B107, B108, B109: nothing is made of it, and its copy is a file as it is."""
+    with fixture() as host, fixture() as other:
         with open(host.path, "w", encoding="ascii"):
             pass
         check(host.queue("replay", "--all").stdout == "replayed 0 pieces\n", "no pieces")
-        check("there is no piece 1" in host.queue("replay", "1", code=65).stderr, "no piece")
+        for action in ("replay", "delete", "show", "export"):
+            answer = host.queue(action, "1", code=65).stderr
+            check("there is no piece 1" in answer, f"{action}: {answer}")
+        for action in ("list", "dead", "export"):
+            check("1" not in host.queue(action).stdout, f"{action}: a piece")
+            check("there is no queue t" in host.queue(action, "-q", "t", code=66).stderr, action)
+        check(host.told("stats")["queues"] == [], "a queue")
+        check(host.queue("check").stdout == "ok\n", "a check")
+        host.queue("backup", other.path)
         check(os.path.getsize(host.path) == 0, "a database was made")
+        other.put("one")
+        other.has(1)
 
 
 def ask_socket(host, verb, until_ms, most=0, numbers=()):

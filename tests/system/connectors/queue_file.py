@@ -317,9 +317,9 @@ def make_foreign(path, statements):
 FOREIGN = {
     "it is no file of SQLite": lambda path: open(path, "wb").write(b"text" * 100),
     "it is a file of another program": lambda path: make_foreign(path, "CREATE TABLE t(x);"),
-    "it has format 3 of a newer version; this one knows 2": lambda path: make_foreign(
+    "it has format 3, of a newer version than this": lambda path: make_foreign(
         path, "PRAGMA application_id=0x57656972; PRAGMA user_version=3; CREATE TABLE t(x);"),
-    "it has format 1 of an older version; this one knows 2": lambda path: make_foreign(
+    "it has format 1, of an older version than this": lambda path: make_foreign(
         path, "PRAGMA application_id=0x57656972; PRAGMA user_version=1; CREATE TABLE t(x);"),
     "it is a symbolic link": lambda path: os.symlink("/nowhere", path),
     "it is no plain file": os.mkfifo,
@@ -350,6 +350,12 @@ def test_foreign_files():
         with fixture() as host:
             make(f"{host.work}/jobs")
             check_refused(host, f"{host.work}/jobs", reason)
+            check(host.logged(f"an argument is not valid: {reason}\n"), f"in full: {reason}")
+    with fixture() as host:
+        os.mkdir(f"{host.work}/jobs.lock")
+        host.start()
+        check(host.process.wait() != 0, "a host without a lock")
+        check(host.logged("an argument is not valid: its lock: Is a directory\n"), "the reason")
     with fixture(takes=False) as host:
         host.start()
         check(host.put(200), "puts")

@@ -241,7 +241,7 @@ static void test_second_take_of_a_queue_is_refused(void)
     fixture_init(&f);
     fixture_open_take(&f, "");
     CU_ASSERT_EQUAL(weir_kit_open_format(second, "file: '%s'\nqueue: q", f.path), WEIR_EEXISTS);
-    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_reason(second), "has a queue.take already"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(weir_kit_reason(second), "a queue.take has it already: queue q"));
     CU_ASSERT_EQUAL(weir_kit_destroy(second), 0);
     second = weir_kit_create(&weir_plugin_v1, "take");
     CU_ASSERT_EQUAL(weir_kit_open_format(second, "file: '%s'\nqueue: other", f.path), 0);
