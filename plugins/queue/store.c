@@ -112,7 +112,11 @@ static int make(struct store *store)
 /* A file that was killed while it was made has no table. What the head did not say, the WAL may. */
 static int check_format(struct store *store)
 {
-    if (ask(store, "SELECT count(*) FROM sqlite_schema") == 0)
+    int64_t tables = ask(store, "SELECT count(*) FROM sqlite_schema");
+
+    if (tables < 0) /* another program has locked the file, for one */
+        return store_fail(store, "SQLite");
+    if (tables == 0)
         return make(store);
     if (ask(store, "PRAGMA application_id") != PLACE_APPLICATION ||
         ask(store, "PRAGMA user_version") != PLACE_FORMAT) {

@@ -64,8 +64,8 @@ int call_backup(const struct call *call)
         return code;
     code = make(call, to);
     if (code == EX_OK) {
-        if (view_has_tables(connection) !=
-            0) /* else the copy is an empty file, as of a new queue */
+        /* The copy of a file without tables is an empty file, as that of a new queue. */
+        if (view_has_tables(connection) != 0)
             code = copy(call, connection, to);
         if (code == EX_OK)
             code = sync_copy(call, to);

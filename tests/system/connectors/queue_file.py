@@ -368,6 +368,22 @@ def test_foreign_files():
         check_refused(host, f"{host.work}/jobs", "it is damaged")
 
 
+def test_file_that_another_program_locks():
+    """promise B83"""
+    with fixture(takes=False) as host:
+        host.start()
+        check(host.put(), "puts")
+        check(host.stop() == 0, "the exit code")
+        with contextlib.closing(sqlite3.connect(f"{host.work}/jobs")) as file:
+            file.execute("PRAGMA locking_mode=EXCLUSIVE")
+            file.execute("BEGIN EXCLUSIVE")
+            host.start()
+            check(host.process.wait() != 0, "a host without the file")
+        check(host.logged("an argument is not valid: SQLite: database is locked"), "the reason")
+        host.start()
+        check(host.put(), "it puts again")
+
+
 def test_dead_pieces():
     """promise B84"""
     with fixture(pools=REFUSE) as host:
