@@ -56,13 +56,25 @@ static int failure_of(struct store *store, int code)
     }
 }
 
+const char *store_reason(sqlite3 *connection)
+{
+    int code = sqlite3_extended_errcode(connection);
+    bool is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+    int error = is_system ? sqlite3_system_errno(connection) : 0;
+
+    /* The file is there, and its WAL cannot be made. */
+    if (code == SQLITE_READONLY_DIRECTORY || (error == ENOENT && (code & 0xff) == SQLITE_CANTOPEN))
+        return "nothing can be written beside it";
+    return error != 0 ? strerror(error) : sqlite3_errmsg(connection);
+}
+
 int store_fail(struct store *store, const char *what)
 {
     int code = store->connection ? sqlite3_extended_errcode(store->connection) : 0;
 
     store->failure = failure_of(store, code);
     (void)snprintf(store->error, sizeof store->error, "%s: %s (%d)", what,
-                   store->connection ? sqlite3_errmsg(store->connection) : "memory is out", code);
+                   store->connection ? store_reason(store->connection) : "memory is out", code);
     return -1;
 }
 

@@ -167,6 +167,8 @@ bool store_is_seen(struct store *store, const struct store_queue *queue, const c
 int store_read_queue(struct store *store, struct store_queue *queue);
 /* The largest id that was ever given; -1: `error`. */
 int64_t store_last_id(struct store *store);
+/* What the system says of the file after an error of SQLite, or what SQLite says. Borrowed. */
+const char *store_reason(sqlite3 *connection);
 /* Notes what SQLite says; returns -1. */
 int store_fail(struct store *store, const char *what);
 /* Runs a statement that returns no row. Returns 0 or -1. */

@@ -47,8 +47,10 @@ static int exit_code_of(sqlite3 *connection)
     case SQLITE_PERM:
     case SQLITE_READONLY:
         return EX_NOPERM;
-    case SQLITE_CANTOPEN:
-        return call_exit_code(-sqlite3_system_errno(connection));
+    case SQLITE_CANTOPEN: /* ENOENT: the file is there, and its WAL cannot be made */
+        return sqlite3_system_errno(connection) == ENOENT
+                   ? EX_NOPERM
+                   : call_exit_code(-sqlite3_system_errno(connection));
     default:
         return EX_IOERR;
     }
@@ -56,7 +58,7 @@ static int exit_code_of(sqlite3 *connection)
 
 int view_fail(const struct call *call, sqlite3 *connection)
 {
-    return call_fail(call, exit_code_of(connection), "%s (%d)", sqlite3_errmsg(connection),
+    return call_fail(call, exit_code_of(connection), "%s (%d)", store_reason(connection),
                      sqlite3_extended_errcode(connection));
 }
 

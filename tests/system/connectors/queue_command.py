@@ -549,15 +549,17 @@ def test_exit_codes_of_files():
         check(not os.path.exists(host.path + "-wal"), "a WAL, which is there to be written")
         os.chmod(host.work, 0o500)
         answer = ask_unprivileged(host, "replay", "--all")
+        look = ask_unprivileged(host, "list")
         os.chmod(host.work, 0o700)
         check(answer.returncode == 77, f"a folder that nobody may write to: {answer}")
+        check(look.returncode == 77 and "nothing can be written beside" in look.stderr, f"{look}")
         os.link(host.path, host.path + ".too")
         for action in (("list",), ("replay", "--all")):
             answer = host.queue(*action, code=65)
             check("more than one name" in answer.stderr, f"{answer}")
         os.unlink(host.path + ".too")
         full = ask_unprivileged(host, "replay", "--all", limit=100)
-        check(full.returncode == 74, f"a disk that takes nothing: {full}")
+        check(full.returncode == 74 and "File too large" in full.stderr, f"a full disk: {full}")
         os.chmod(host.path, 0)
         for action in (("list",), ("replay", "--all")):
             answer = ask_unprivileged(host, *action)
