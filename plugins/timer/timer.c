@@ -202,6 +202,10 @@ static void timer_close(struct weir_self *self, void *memory, int reason)
     if (state->pending || state->again) {
         position.attempt = state->attempt;
         position.again_at = state->again ? state->again_at : 0;
+        /* Whether another source follows is not known here. */
+        weir_log(
+            self, WEIR_LOG_WARNING, "a beat waits", weir_uint("attempt", state->attempt),
+            weir_str("effect", "after a reload it is sent; at the end of the host it is lost"));
     }
     if (weir_leave_position(self, &position, sizeof position) != 0)
         weir_log(self, WEIR_LOG_WARNING, "position lost");

@@ -380,6 +380,22 @@ static void test_reload_keeps_a_beat_that_waits_for_its_retry(void)
     }
 }
 
+/* A source cannot know whether another one follows it. */
+static void test_end_with_a_beat_that_waits_is_in_the_log(void)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        struct weir_kit *kit = source("every: 1h");
+
+        pass(kit, HOUR);
+        settle(kit, waits ? WEIR_OUTCOME_RETRY : WEIR_OUTCOME_DONE, (uint64_t)(5 * MINUTE));
+        weir_kit_close(kit, WEIR_END_SHUTDOWN);
+        CU_ASSERT_EQUAL(weir_kit_has_logged(kit, WEIR_LOG_WARNING, "a beat waits attempt=2"),
+                        waits == 1);
+        CU_ASSERT_EQUAL(weir_kit_log_count(kit), (size_t)waits);
+        CU_ASSERT_EQUAL(weir_kit_destroy(kit), 0);
+    }
+}
+
 static void test_reload_after_the_clock_was_set_back_repeats_no_beat(void)
 {
     static const char *const args = "cron: '0 0-23 * * *'\nzone: UTC\noverlap: true";
@@ -471,6 +487,7 @@ int main(void)
         { "clock set back", test_clock_that_is_set_back_repeats_no_beat },
         { "reload", test_reload_neither_loses_nor_doubles_a_beat },
         { "reload, retry", test_reload_keeps_a_beat_that_waits_for_its_retry },
+        { "end, retry", test_end_with_a_beat_that_waits_is_in_the_log },
         { "reload, clock set back", test_reload_after_the_clock_was_set_back_repeats_no_beat },
         { "wrong options", test_wrong_options_are_named },
         { "memory", test_memory_that_is_out_is_awaited },
