@@ -9,16 +9,19 @@ Method: real hosts, with a test plugin so quick that its window grows, which wri
 
     window.py WEIR PLUGINS TEST_PLUGINS [SCENE ...]
 """
+import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 
 from isolation import Feeder, Host
 from trials import DEADLINE, Trouble, must, until
 
-LINES, EACH = 6000, 1000
+LINES, EACH, KILLS = 6000, 1000, 40
 POOLS = """\
   gulps: {{use: gulp.texts, size: {size}, isolation: process, {keys}, outputs: {{out: {to}}},
     args: {{path: "{folder}/{name}", emits: {emits}}}}}
@@ -189,6 +192,43 @@ def ahead():
             lines.wait()
 
 
+def kills():
+    """Processes are killed while they have many messages ahead, between reloads. promise B151"""
+    keys = "process: {{window: {0}}}, redeliver: 0, " \
+           "restart: {{max: 1000, backoff: 1ms..1ms, then: keep_trying}}"
+    host, ends, pauses = Host(FROM_STDIN, size=2, name="out", emits="false", to="none",
+                              keys=keys.format(64)), 0, random.Random(KILLS)
+    lines = subprocess.Popen(["seq", "-f", "calm-%.0f", "100000000"], stdout=subprocess.PIPE)
+    try:
+        host.start(stdin=lines.stdout)
+        out = host.folder / "out"
+        until(out.exists, "texts")
+        while ends < KILLS:
+            before = out.stat().st_size
+            until(lambda b=before: out.stat().st_size > b, "more texts")
+            time.sleep(pauses.random() * 0.002)
+            for worker in host.workers()[:1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+                    ends += 1
+            if ends % 8 == 7:
+                host.write(FROM_STDIN, size=1 + ends % 3, name="out", emits="false", to="none",
+                           keys=keys.format(64 >> ends % 5))
+                host.ask("reload")
+        lines.kill()
+        host.process.wait(DEADLINE)
+        rows, ledger = handled(host), host.ledger("gulps")
+        must(len(rows) == len({text for text, _, _ in rows}), "a text was handled twice")
+        must(all(attempt == 1 for _, attempt, _ in rows), "another attempt")
+        must(ledger["balance"] == "exact" and ledger["dead"] <= ends and
+             ledger["done"] <= len(rows) <= ledger["done"] + ledger["dead"],
+             f"{ends} ends, {len(rows)} texts: {ledger}")
+    finally:
+        host.finish()
+        lines.kill()
+        lines.wait()
+
+
 def stops():
     """A host that is stopped in the midst, and started again: nothing is lost or done twice."""
     given = texts("calm", 60000)
@@ -273,7 +313,8 @@ def main():
     for name, scene in scenes + [("time-out", time_out), ("pull", pulls),
                                  ("a kept one fails", fails_with_a_kept_one),
                                  ("demand", holds), ("stash", stashes), ("ahead", ahead),
-                                 ("stops", stops), ("reloads", reloads), ("grows", grows)]:
+                                 ("kills", kills), ("stops", stops), ("reloads", reloads),
+                                 ("grows", grows)]:
         if sys.argv[4:] and name not in sys.argv[4:]:
             continue
         try:
