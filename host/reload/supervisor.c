@@ -381,7 +381,7 @@ static void restart_one(struct supervisor *supervisor, struct control_job *job)
                    weir_str("path", job->file), weir_uint("restarted", result.restarted),
                    weir_uint("busy", result.busy), weir_uint("failed", result.failed),
                    weir_uint("opening", result.opening),
-                   weir_str("killed", job->now ? "its process" : "nothing"));
+                   weir_str("killed", job->now && !result.is_left ? "its process" : "nothing"));
     control_jobs_complete_restart(supervisor->jobs, job, status, &result);
 }
 

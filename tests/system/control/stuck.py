@@ -110,6 +110,9 @@ def test_left_behind(host, folder, pool):
     check(answer.returncode == 0 and f"{pool}#{index}: 1 worker restarted\n" in said and
           "is dead `stuck`, and its thread is left behind: it is in handle for " in said,
           f"{answer}")
+    with open(host.log, encoding="utf-8") as log:
+        line = [line for line in log if f"restarted\" path={pool}#{index} " in line][-1]
+    check("restarted=1 " in line and "killed=nothing" in line, f"no process was killed: {line}")
     check(figures(host, pool) == {**before, "dead": before["dead"] + 1}, f"{figures(host, pool)}")
     rows = [member for member in host.json("status", "--members", pool)
             if member["worker"] == index]
