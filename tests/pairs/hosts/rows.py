@@ -49,9 +49,10 @@ class Row:
     word: Optional[str] = None
     dies: bool = False    # lines of the world may become dead letters
     again: bool = False   # lines may come again, or be both recorded and dead
-    # A line goes back to its source. When the host ends before the source sends it again, the
-    # position stays before it, and what has ended behind it comes again.
-    goes_back: bool = False
+    # With positions: a host that ends among the lines ends before one that waits, at its source
+    # for a retry, or in a paused pool until the time is up. That line, which may be dead then, and
+    # those behind it come again.
+    stays: bool = False
 
 
 # --- what a plan says --------------------------------------------------------------------------
@@ -79,10 +80,12 @@ def be_killed(plan):
 
 
 def route(name):
-    """Pools of pools do not pull; copies are counted where the members stay."""
+    """Pools of pools do not pull; copies are counted where the members stay. Lines of files.tail
+    have an origin in any case, and so none before a broadcast."""
     def place(plan):
         if name == "broadcast":
             plan.parent, plan.copies = name, 2
+            plan.source["use"] = "files.lines"
         elif plan.parent and plan.parent != "broadcast" and name != "pull":
             plan.parent = name
         else:
@@ -275,12 +278,12 @@ ROWS = (
     Row("mailbox_bytes", hold_bytes),
     Row("rate", slow_down),
     Row("rate of a source", slow_source),
-    Row("pause", act=pause, calm=resume),
+    Row("pause", act=pause, calm=resume, stays=True),
     Row("pause of a source", act=pause_source),
     Row("resize", act=resize, calm=size_as_written),
     Row("restart", act=restart, dies=True),
-    Row("retry", word="retry", goes_back=True),
-    Row("retry: max", spend_retries, word="retry", dies=True, goes_back=True),
+    Row("retry", word="retry", stays=True),
+    Row("retry: max", spend_retries, word="retry", dies=True, stays=True),
     Row("postpone", word="postpone"),
     Row("reject", word="reject", dies=True),
     Row("fail", word="fail", dies=True),

@@ -288,8 +288,9 @@ class World:
     def check_lines(self):
         """Each copy of each line has ended once."""
         recorded, dead, known = self.recorded(), self.dead(), set(self.lines)
-        dies = any(row.dies for row in self.pair)
-        again = any(row.again or row.goes_back and self.plan.has_positions for row in self.pair)
+        stays = self.plan.has_positions and any(row.stays for row in self.pair)
+        dies = stays or any(row.dies for row in self.pair)
+        again = stays or any(row.again for row in self.pair)
         odd = [line for line in recorded if line not in known]
         must(not odd or self.plan.is_killed, f"lines that nobody wrote: {odd}")
         must(dies or not dead, f"dead lines: {dict(dead)}")
