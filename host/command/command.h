@@ -5,13 +5,13 @@
  * Each command is one constant, in command_NAME.c; COMMAND_LIST names them. The parser and the help
  * both come from the tables.
  *
- * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool cannot
- * do it, or a run has dead letters; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69 no host
- * answers; EX_SOFTWARE 70 out of memory (command_main says so), or a worker that escalated;
- * EX_OSFILE 72 a file of the installation is missing; EX_CANTCREAT 73 a file or folder cannot be
- * made; EX_IOERR 74 output could not be written; EX_TEMPFAIL 75 stopped before the end, or the host
- * is busy; EX_NOPERM 77 the host of another user; EX_CONFIG 78 a wrong file. Errors go to standard
- * error.
+ * Exit codes are those of sysexits.h: 0; EX_USAGE 64 wrong arguments; EX_DATAERR 65 the pool
+ * cannot do it, or a run has dead letters; EX_NOINPUT 66 no such file or pool; EX_UNAVAILABLE 69
+ * no host answers, or a worker or source does not open at the start; EX_SOFTWARE 70 out of memory
+ * (command_main says so), or a worker that escalated; EX_OSFILE 72 a file of the installation is
+ * missing; EX_CANTCREAT 73 a file or folder cannot be made; EX_IOERR 74 output could not be
+ * written; EX_TEMPFAIL 75 stopped before the end, or the host is busy; EX_NOPERM 77 the host of
+ * another user; EX_CONFIG 78 a wrong file. Errors go to standard error.
  */
 #ifndef HOST_COMMAND_COMMAND_H
 #define HOST_COMMAND_COMMAND_H

@@ -114,11 +114,23 @@ static int report_cannot_start(const struct host *host)
     return COMMAND_FAILED;
 }
 
-/* Builds the host from the settings. Takes them. Each failure has its reason. */
+/* For the exit code: a file that is wrong stays wrong, and what a part lacked may come. */
+static int start_code(int status, bool is_file_wrong)
+{
+    if (status == WEIR_ENOMEM)
+        return EX_SOFTWARE;
+    if (status != WEIR_OK)
+        return is_file_wrong ? EX_CONFIG : EX_UNAVAILABLE;
+    return EX_OK;
+}
+
+/* Builds the host from the settings. Takes them. Each failure has its reason. Returns the exit
+ * code. */
 static int start(struct host *host, struct settings *settings)
 {
     struct report report;
     struct log_levels *levels;
+    bool is_file_wrong;
     int status;
 
     logger_set_level(host->logger, (enum weir_log_level)settings->host.log.level);
@@ -126,7 +138,7 @@ static int start(struct host *host, struct settings *settings)
     if (log_levels_create(settings, &levels) != WEIR_OK) {
         settings_destroy(settings);
         (void)report_cannot_start(host);
-        return WEIR_ENOMEM;
+        return EX_SOFTWARE;
     }
     logger_set_levels(host->logger, levels);
     report_init(&report);
@@ -135,6 +147,7 @@ static int start(struct host *host, struct settings *settings)
         status = begin_dead_file(host, settings, &report);
     if (status == 0)
         status = crash_file_open(settings, logger_sink(host->logger), &report);
+    is_file_wrong = status != 0;
     if (status == 0)
         status = apply_from_nothing(&host->assembly, settings, &report);
     else
@@ -143,7 +156,9 @@ static int start(struct host *host, struct settings *settings)
     if (status != 0 && report.errors.count == 0)
         (void)report_cannot_start(host);
     report_finish(&report);
-    return status;
+    if (status == WEIR_ETIMEOUT)
+        running_leave_threads_behind(host, EX_UNAVAILABLE);
+    return start_code(status, is_file_wrong);
 }
 
 static bool name_function(void *symbols, const void *base, const void *address, char *out,
@@ -369,7 +384,6 @@ static int start_host(struct host *host)
 {
     struct settings *settings;
     int code = read_settings(host, &settings);
-    int status;
 
     if (code != EX_OK)
         return code;
@@ -385,10 +399,7 @@ static int start_host(struct host *host)
         return EX_CONFIG;
     }
     crash_watch_begin();
-    status = start(host, settings);
-    if (status == WEIR_ETIMEOUT)
-        running_leave_threads_behind(host, EX_CONFIG);
-    return status == 0 ? EX_OK : status == WEIR_ENOMEM ? EX_SOFTWARE : EX_CONFIG;
+    return start(host, settings);
 }
 
 /* The pools and sources are open: they are closed as at any end. */
@@ -477,11 +488,11 @@ const struct command command_run = {
         "Signals: HUP reloads the file; HUP and USR1 make workers open their files again; TERM\n"
         "and INT stop the sources and finish the accepted messages, a second one ends the host\n"
         "at once; USR2 logs the ledger.\n"
-        "Exit code, the first that applies: 66 no such file; 78 the file has mistakes, or a\n"
-        "worker does not open; 70 a pool has failed too often, or a plugin ended the process;\n"
-        "75 stopped before the sources were finished; 74 printed output was lost; the largest\n"
-        "code that a worker asked for, if not 0; 65 there are dead letters, all sources are\n"
-        "finite, and --allow-dead is not given; else 0.\n",
+        "Exit code, the first that applies: 66 no such file; 78 the file has mistakes; 69 a\n"
+        "worker or source does not open; 70 a pool has failed too often, or a plugin ended the\n"
+        "process; 75 stopped before the sources were finished; 74 printed output was lost; the\n"
+        "largest code that a worker asked for, if not 0; 65 there are dead letters, all sources\n"
+        "are finite, and --allow-dead is not given; else 0.\n",
     .options = options,
     .keeps_signals = true,
     .run = run,

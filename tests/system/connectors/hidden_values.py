@@ -92,7 +92,7 @@ def test_start_that_fails():
         files.host.write(APPEND.format(
             path=files.value("path", f"/nonexistent-{WORD}/out.log")))
         files.host.start()
-        check(files.host.process.wait() == 78, "the exit code")
+        check(files.host.process.wait() == 69, "the exit code")
         check_hides(log_of(files.host), "the log")
 
 

@@ -186,7 +186,7 @@ def test_a_host_asks_nobody_for_a_pass_phrase():
                 ["setsid", "--ctty", "--wait", WEIR, "run", site.host.file], stdin=theirs,
                 stdout=log, stderr=log) as process:
             until(lambda: process.poll() is not None, "the end of a start")
-            check(process.returncode == 78, f"{process.returncode}")
+            check(process.returncode == 69, f"{process.returncode}")
         check(site.count("key: has a pass phrase") > 0, "the reason")
         os.close(ours)
         os.close(theirs)

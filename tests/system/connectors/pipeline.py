@@ -100,7 +100,7 @@ def test_closed_streams_are_refused_before_a_line_is_read():
         for closed, wanted in ((">&-", "standard output is not open for writing"),
                                ("<&-", "standard input is not open for reading")):
             got = shell(work, f"$WEIR run {file} </dev/null {closed}")
-            check(got.returncode == 78 and wanted in got.stderr, f"{closed}: {got}")
+            check(got.returncode == 69 and wanted in got.stderr, f"{closed}: {got}")
 
 
 NAMES = """

@@ -74,7 +74,7 @@ def test_start_refuses_the_states_of_another_host(option, work):
             written(other, option, f"{work}/{name}", lines="")
             other.start()
             code, log = other.stop(), open(other.log, encoding="utf-8").read()
-            check(code == 78 and "a host keeps" in log,
+            check(code == 69 and "a host keeps" in log,
                   f"{option} {name}: {code} {log[-500:]}")
             check(before in (None, os.stat(f"{work}/{name}").st_ino), name)
     finally:

@@ -380,7 +380,7 @@ def test_position_of_another_host_is_not_read():
         position = os.path.join(host.work, "position")
         until(lambda: os.path.exists(position), "the position")
         got = other.run("run", other.file)
-        check(got.returncode == 78 and "another source or host has the position" in got.stderr,
+        check(got.returncode == 69 and "another source or host has the position" in got.stderr,
               f"{got.returncode} {got.stderr}")
         made = os.path.join(host.work, "other")
         check(not os.path.exists(made) or os.path.getsize(made) == 0, "the second host sent lines")

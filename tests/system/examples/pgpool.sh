@@ -9,7 +9,7 @@ set -euo pipefail
 code=0
 PGPOOL_CONNINFO="host=$work user=nobody" PGPOOL_CONTROL=$work/control.sock \
     "$weir" run pgpool/pgpool.yaml >printed 2>log || code=$?
-[[ $code == 78 ]] || fail "exit code $code: $(cat log)"
+[[ $code == 69 ]] || fail "exit code $code: $(cat log)"
 grep -q 'component=db.*No such file or directory' log || fail "it does not say why: $(cat log)"
 
 "$weir" check pgpool/nodes.yaml >printed 2>&1 || fail "nodes.yaml: $(cat printed)"

@@ -3,7 +3,7 @@
 # Goal:   mistakes that only a running host can find are reported as mistakes of the file, with
 #         file, line, column, path and reason: a socket that cannot be made, a worker, a manager or
 #         a source that does not open, with what the plugin said. By `weir run` too.
-#         Shows promise R8.
+#         Shows promises R8 and C34.
 # Method: one host; each row changes its file so that the reload must be refused, and compares what
 #         `weir reload` prints, whole lines, with what is expected.
 #
@@ -126,7 +126,7 @@ pools:
     args: {path: $work/none/work}
 END
 "$weir" run "$file" 2>"$work/log"
-[[ $? == 78 ]] || fail "a worker that does not open at the start: exit code"
+[[ $? == 69 ]] || fail "a worker that does not open at the start: exit code"
 grep -qxF "$file:5:10: pools.work.use: work#0 $said" "$work/log" ||
     fail "a worker that does not open at the start: $(cat "$work/log")"
 

@@ -50,7 +50,7 @@ def refused(work, name, answers, more, wanted):
     host.write(file(more).replace("10ms..10ms", "10m..10m"))
     answer = subprocess.run([WEIR, "run", host.path["yaml"]], capture_output=True, text=True,
                             check=False, timeout=WAIT_LIMIT_S)
-    host.check(answer.returncode == 78 and wanted in answer.stdout + answer.stderr,
+    host.check(answer.returncode == 69 and wanted in answer.stdout + answer.stderr,
                f"{name}: {answer}")
     os.close(host.gate)
 
