@@ -112,6 +112,11 @@ void fixture_fail_unlocks_first(bool fail)
     atomic_store(&unlocks_fail_first, fail);
 }
 
+uint32_t fixture_sockets_to_fail(void)
+{
+    return atomic_load(&sockets_to_fail);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 void fixture_init(struct fixture *f)

@@ -64,6 +64,7 @@ bool fixture_is_asked(int argc, char **argv);
 
 /* The next `count` sockets cannot be made: no descriptor is left. */
 void fixture_fail_sockets(uint32_t count);
+uint32_t fixture_sockets_to_fail(void);
 
 /* Each lock that is given back is kept at the first try: the kernel has no memory. */
 void fixture_fail_unlocks_first(bool fail);

@@ -301,7 +301,7 @@ static void test_power_failure_at_any_sync_loses_nothing_that_was_done(void)
 
 /* --- a page that is damaged ------------------------------------------------------------------- */
 
-#define OPENS 4u
+#define OPENS 3u
 
 /* The file, but not the first pages, which have the tables. */
 static void damage(const char *path)
@@ -360,7 +360,7 @@ static void test_damaged_page_is_looked_at_less_and_less_often(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &ended);
     CU_ASSERT_TRUE((ended.tv_sec - began.tv_sec) * 1000 +
                        (ended.tv_nsec - began.tv_nsec) / 1000000 >=
-                   400 + 800 + 1600 + 3200);
+                   400 + 800 + 1600);
     CU_ASSERT_EQUAL(count_of(weir_kit_logged(f.put), "pieces cannot be stored") +
                         count_of(weir_kit_logged(f.take), "pieces cannot be stored"),
                     1);
@@ -482,6 +482,11 @@ static void test_socket_is_made_while_the_hub_is_idle(void)
     fixture_init(&f);
     fixture_fail_sockets(TRIES);
     fixture_open_put(&f, "min_free: 0");
+    for (uint32_t left = TRIES; left > 0; left--) {
+        fixture_begin_wait(&f); /* the limit is for each try */
+        while (fixture_sockets_to_fail() >= left)
+            fixture_turn(&f);
+    }
     fixture_begin_wait(&f);
     while (!has_socket(&f))
         fixture_turn(&f);
