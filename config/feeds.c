@@ -120,19 +120,60 @@ static void check_dead_letters(struct checking *checking, const struct settings_
                 "restart that message and all behind it come again; set `host.dead_letters.file`");
 }
 
+static bool has_origin_value(const struct weir_option *row, const void *settings)
+{
+    const char *field = (const char *)settings + row->offset;
+    uint32_t value;
+
+    if (row->kind == WEIR_BOOL)
+        return row->origins == (*(const bool *)field ? 2u : 1u);
+    memcpy(&value, field, sizeof value);
+    return row->kind == WEIR_ENUM && row->origins == 1u + value;
+}
+
+/* The option whose value gives each message an origin. NULL: none. */
+static const char *find_origin_option(const struct settings_source *source)
+{
+    const struct settings_use *use = &source->use;
+    const struct weir_option *row = use->options ? use->entry->behaviour->options : NULL;
+
+    for (; row && row->name; row++)
+        if (row->origins && has_origin_value(row, options_settings(use->options)))
+            return row->name;
+    return NULL;
+}
+
+/* What may be done beside a pool between the two; "" = nothing. */
+static void write_way_out(const struct settings_source *source, const char *position, char *out,
+                          size_t size)
+{
+    const char *option = find_origin_option(source);
+
+    out[0] = '\0';
+    if (source->use.entry && source->use.entry->behaviour->flags & WEIR_ORIGINS)
+        return;
+    if (position)
+        (void)snprintf(out, size, ", or leave `%s` out", position);
+    else if (option)
+        (void)snprintf(out, size, ", or give `%s` another value", option);
+}
+
 /* A message with an origin has one outcome, so no pool gives it to several workers. */
 static void check_origin(struct checking *checking, const struct settings_source *source,
                          const struct feed_way *way, const struct mark *mark, const char *path)
 {
     const char *position = find_position(source);
+    bool has_origins = position || find_origin_option(source) ||
+                       (source->use.entry && source->use.entry->behaviour->flags & WEIR_ORIGINS);
+    char way_out[PATH_SIZE];
 
-    if (!position || !way->refuses_origins)
+    if (!has_origins || !way->refuses_origins)
         return;
+    write_way_out(source, position, way_out, sizeof way_out);
     report_add(checking->report, mark, path,
-               "%s routes by broadcast, and `%s` of %s waits for one outcome of each message: each "
-               "message would be refused; put a pool of one worker between the two, or leave `%s` "
-               "out",
-               way->broadcast->path, position, source->name, position);
+               "%s routes by broadcast, and %s waits for one outcome of each message: each message "
+               "would be refused; put a pool of one worker between the two%s",
+               way->broadcast->path, source->name, way_out);
     checking->wrong = true;
 }
 

@@ -504,6 +504,7 @@ static const struct weir_option options[] = {
                        .help = "127.0.0.1:8080, [::1]:8080, *:8080 or unix:/path"),
     WEIR_OPTION_ENUM(
         struct server_settings, mode, .fallback = "reply", .choices = modes,
+        .origins = 1 + SERVER_STORED,
         .help = "answer with the worker's reply, with 202 when the pool accepts, or with "
                 "202 when the message is done"),
     WEIR_OPTION_ENUM(struct server_settings, pass, .fallback = "request", .choices = passes,

@@ -422,7 +422,7 @@ static const struct weir_option options[] = {
     WEIR_OPTION_ENUM(struct settings, missed, .fallback = "once", .choices = missed_choices,
                      .help = "when the clock has jumped past beats, or the machine slept: one "
                              "beat for all, or none"),
-    WEIR_OPTION_BOOL(struct settings, overlap, .fallback = "false",
+    WEIR_OPTION_BOOL(struct settings, overlap, .fallback = "false", .origins = 1 + false,
                      .help = "send a beat while the message of the one before is not settled"),
     { 0 },
 };

@@ -82,6 +82,9 @@ struct weir_option {
                   * queue that one fills and another empties. `weir check` warns of one that only
                   * one behaviour of the file has. Older hosts ignore it */
     uint8_t reserved[1];
+    uint32_t origins; /* since 1.1, of a WEIR_BOOL or WEIR_ENUM: one more than the value with which
+                       * each message of the source has an origin; see WEIR_ORIGINS. 0 = none. Older
+                       * hosts ignore it */
 };
 
 #ifdef __cplusplus

@@ -133,6 +133,11 @@ enum weir_behaviour_flags {
                                * pool of such workers with another route than `hash`, and a pool
                                * above it that may send messages of one key to several members.
                                * Older hosts ignore this flag */
+    WEIR_ORIGINS = 1u << 9,   /* a source each of whose messages has an origin (weir_set_origin):
+                               * `weir check` refuses it before a pool that routes by broadcast,
+                               * which refuses such messages. Where an option decides, its `origins`
+                               * says so; one with `state` needs neither. Older hosts ignore this
+                               * flag */
 };
 
 /*

@@ -143,15 +143,30 @@ static const struct weir_behaviour lines = {
     .produce = produce_nothing,
 };
 
+static const struct weir_behaviour tail = {
+    .name = "tail",
+    .outputs = lines_outputs,
+    .flags = WEIR_ORIGINS,
+    .produce = produce_nothing,
+};
+
 struct numbers {
     bool key;
     const char *position;
+    bool overlap;
+    uint32_t mode;
     const char *log;
 };
+
+static const char *const numbers_modes[] = { "plain", "fast", "stored", NULL };
 
 static const struct weir_option numbers_options[] = {
     WEIR_OPTION_BOOL(struct numbers, key, .fallback = "false", .help = "gives each one a key"),
     WEIR_OPTION_STRING(struct numbers, position, .state = true, .help = "how far it is"),
+    WEIR_OPTION_BOOL(struct numbers, overlap, .fallback = "true", .origins = 1 + false,
+                     .help = "does not wait"),
+    WEIR_OPTION_ENUM(struct numbers, mode, .fallback = "plain", .choices = numbers_modes,
+                     .origins = 1 + 2, .help = "what it waits for"),
     WEIR_OPTION_STRING(struct numbers, log, .writes = true, .help = "what it has done"),
     { 0 },
 };
@@ -282,6 +297,8 @@ struct row {
     {                                                                                              \
         { "files.lines",                                                                           \
           { &lines, "files", plugin_version, plugin_generation, (hash) + 1, NULL, -1, NULL } },    \
+            { "files.tail",                                                                        \
+              { &tail, "files", plugin_version, plugin_generation, (hash) + 1, NULL, -1, NULL } }, \
             { "integrity.md5",                                                                     \
               { &digest, "integrity", plugin_version, plugin_generation, (hash) + 2, NULL, -1,     \
                 NULL } },                                                                          \

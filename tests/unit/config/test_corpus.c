@@ -3,7 +3,8 @@
  * Goal: every mistake of a file is reported with its position, its path and its reason, and a good
  * file has none (promise C1, promise C2; promise O4 by the files called cycle_*, promise H11 by
  * those called keyless*, promise B63 by those called *unbound*, promise B64 by those called
- * *reached*, promise C26 by those called *meetings*, promise C27 by keyed).
+ * *reached*, promise C26 by those called *meetings*, promise C27 by keyed,
+ * promise C35 by origins_*).
  * Method: files of tests/config/bad begin with the expected messages, as `# expect: LINE:COL: path:
  * reason`; those of tests/config/good may begin with `# expect-warning:` lines. Both are read and
  * checked against a catalogue of fake behaviours, and the messages are compared whole. With the
