@@ -31,7 +31,7 @@ struct shared {
     struct weir_runtime *runtime;
     const struct weir_tag *query;
     weir_pid pool;
-    uint32_t statements;   /* of a round */
+    uint32_t statements; /* of a round */
     bool asks;
     _Atomic uint32_t left; /* users that have not ended */
     pthread_mutex_t mutex;
@@ -119,8 +119,7 @@ static void ask(struct user *user)
 
     if (!message)
         fail("message", WEIR_ENOMEM);
-    must("request",
-         weir_runtime_ask(runtime, user->shared->pool, message, WEIR_FOR_EVER, &answer));
+    must("request", weir_runtime_ask(runtime, user->shared->pool, message, WEIR_FOR_EVER, &answer));
     weir_runtime_message_free(runtime, answer.message);
 }
 
