@@ -84,6 +84,8 @@ def main():
                 keys="redeliver: 0, restart: {max: 1000, backoff: 1ms..1ms, then: keep_trying}")
     try:
         host.start(stdin=subprocess.PIPE)
+        # A process that ends before it is open refuses the start.
+        until(lambda: host.ask("status", "gulps").returncode == 0, "a host")
         farthest = 0
         for turn in range(GIVEN.turns):
             at = turn * GIVEN.stride if GIVEN.stride else draw.randrange(STEPS)
