@@ -293,6 +293,19 @@ static void open_file(struct weir_self *self, struct lines *state)
         give_up_file(self, state, "file cannot be opened; skipped");
 }
 
+/* After a shortage the file is opened again at the line that could not be read. */
+static bool waits_in_file(struct weir_self *self, struct lines *state)
+{
+    const struct reader *reader = &state->reader;
+
+    if (!weir_is_short(reader->error))
+        return false;
+    state->here = (struct position_here){ current_path(state), reader_place(reader),
+                                          reader->number };
+    waiting_log(self, &state->is_short, current_path(state), reader->error);
+    return true;
+}
+
 /* True when it has read from the disk. */
 static bool read_on(struct weir_self *self, struct lines *state)
 {
@@ -307,7 +320,8 @@ static bool read_on(struct weir_self *self, struct lines *state)
         next_file(state);
         return true;
     case READER_FAILED:
-        give_up_file(self, state, "file cannot be read; its rest is skipped");
+        if (!waits_in_file(self, state))
+            give_up_file(self, state, "file cannot be read; its rest is skipped");
         return true;
     case READER_AGAIN:
         break;
@@ -430,13 +444,11 @@ static int lines_produce(struct weir_self *self, void *state, uint32_t credit)
 static struct position_here here_of(const struct lines *state)
 {
     const struct reader *reader = &state->reader;
-    struct position_here here = { NULL, reader->offset, reader->number };
+    struct position_here here = { NULL, reader_place(reader), reader->number };
 
     if (state->have_line) {
         here.offset = state->line.offset;
         here.number = state->line.number - 1;
-    } else if (reader->skipping) {
-        here.offset = reader->skip_from;
     }
     if (state->have_line || reader->descriptor >= 0)
         here.path = current_path(state);

@@ -283,6 +283,50 @@ static unsigned read_with_fault(size_t call, unsigned nth, int error, bool is_on
     return failed;
 }
 
+/* Without a position no line has an origin. Returns how many calls have failed. */
+static unsigned read_in_one_go(size_t call, unsigned nth)
+{
+    int result = WEIR_WAIT;
+    unsigned failed;
+    struct fixture f;
+
+    scratch_init(&f.scratch);
+    (void)scratch_directory(&f.scratch, "logs");
+    CU_ASSERT_EQUAL_FATAL(chdir(f.scratch.path), 0);
+    fixture_append_to(&f, "logs/a.log", "a\nb\n");
+    fixture_append_to(&f, "logs/b.log", "c\n");
+    (void)snprintf(f.args, sizeof f.args, "paths: ['logs/*.log']\n");
+    open_lines(&f, call, nth, ENOMEM);
+    for (int i = 0; i < 4 * LOOKS && result != WEIR_END; i++) {
+        result = weir_kit_produce_all(f.kit, 100);
+        weir_kit_advance(f.kit, POLL_MS);
+    }
+    failed = faults_end();
+    CU_ASSERT_EQUAL(result, WEIR_END);
+    CU_ASSERT_EQUAL(weir_kit_exit_status(f.kit), 0);
+    CU_ASSERT_PTR_NOT_NULL(weir_kit_emitted(f.kit, 0, 2));
+    CU_ASSERT_PTR_NULL(weir_kit_emitted(f.kit, 0, 3));
+    weir_kit_close(f.kit, WEIR_END_NORMAL);
+    CU_ASSERT_EQUAL(weir_kit_destroy(f.kit), 0);
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    scratch_finish(&f.scratch);
+    return failed;
+}
+
+static void test_lines_without_a_position_wait_while_something_is_short(void)
+{
+    unsigned all = 0;
+
+    for (size_t call = 0; faults_name(call); call++) {
+        unsigned nth = 1;
+
+        while (read_in_one_go(call, nth) > 0)
+            nth++;
+        all += nth - 1;
+    }
+    CU_ASSERT_TRUE(all > 0);
+}
+
 /* promise B119: after a shortage all lines come; after another fault the exit code says that some
  * are missing, and the next start sends them. */
 static void test_lines_end_with_all_lines_or_with_1(void)
@@ -312,6 +356,7 @@ int main(void)
 {
     CU_TestInfo tests[] = {
         { "files.lines", test_lines_end_with_all_lines_or_with_1 },
+        { "without a position", test_lines_without_a_position_wait_while_something_is_short },
         { "each call", test_no_call_that_fails_loses_or_repeats_a_line },
         CU_TEST_INFO_NULL,
     };
