@@ -344,7 +344,7 @@ def test_wrong_credentials_refuse_the_start_whether_it_must_connect_or_not(suite
         suite.queue = f"{queue}{number}"
         more += ', password: "Mellon7"'
         for host in (publisher(suite, ["1"], f"producer{number}", more), consumer(suite, more)):
-            check(host.start(waits=False).wait() == 78, host.end_of_log())
+            check(host.start(waits=False).wait() == 69, host.end_of_log())
             check("ACCESS_REFUSED" in host.read_log(), host.end_of_log())
             check("Mellon7" not in host.read_log(), "the password is in the log")
 
