@@ -6,14 +6,20 @@
 #include "base/plural.h"
 #include "host/pages/stuck.h"
 
-/* Of pools of pools: one below it. */
+static bool begins_empty(const struct settings_pool *pool)
+{
+    return !pool->nested && pool->core.size_min == 0 && pool->core.size_max > 0;
+}
+
+/* Of pools of pools: one below it, which comes behind it. */
 static bool may_be_empty(const struct settings *settings, uint32_t index)
 {
-    for (uint32_t i = 0; i < settings->pool_count; i++) {
-        const struct settings_pool *pool = &settings->pools[i];
+    if (!settings->pools[index].nested)
+        return begins_empty(&settings->pools[index]);
+    for (uint32_t i = index + 1; i < settings->pool_count; i++) {
         uint32_t above = i;
 
-        if (pool->nested || pool->core.size_min > 0 || pool->core.size_max == 0)
+        if (!begins_empty(&settings->pools[i]))
             continue;
         while (above != index && above != SETTINGS_NONE)
             above = settings->pools[above].parent;
