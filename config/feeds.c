@@ -143,37 +143,34 @@ static const char *find_origin_option(const struct settings_source *source)
     return NULL;
 }
 
-/* What may be done beside a pool between the two; "" = nothing. */
-static void write_way_out(const struct settings_source *source, const char *position, char *out,
-                          size_t size)
+/* Whether each message of the source has an origin. `out_remedy`: what makes it have none; "" =
+ * nothing. */
+static bool has_origins(const struct settings_source *source, char *out_remedy, size_t size)
 {
-    const char *option = find_origin_option(source);
+    const char *position = find_position(source), *option = find_origin_option(source);
 
-    out[0] = '\0';
+    out_remedy[0] = '\0';
     if (source->use.entry && source->use.entry->behaviour->flags & WEIR_ORIGINS)
-        return;
+        return true;
     if (position)
-        (void)snprintf(out, size, ", or leave `%s` out", position);
+        (void)snprintf(out_remedy, size, ", or leave `%s` out", position);
     else if (option)
-        (void)snprintf(out, size, ", or give `%s` another value", option);
+        (void)snprintf(out_remedy, size, ", or give `%s` another value", option);
+    return position || option;
 }
 
 /* A message with an origin has one outcome, so no pool gives it to several workers. */
 static void check_origin(struct checking *checking, const struct settings_source *source,
                          const struct feed_way *way, const struct mark *mark, const char *path)
 {
-    const char *position = find_position(source);
-    bool has_origins = position || find_origin_option(source) ||
-                       (source->use.entry && source->use.entry->behaviour->flags & WEIR_ORIGINS);
-    char way_out[PATH_SIZE];
+    char remedy[PATH_SIZE];
 
-    if (!has_origins || !way->refuses_origins)
+    if (!way->refuses_origins || !has_origins(source, remedy, sizeof remedy))
         return;
-    write_way_out(source, position, way_out, sizeof way_out);
     report_add(checking->report, mark, path,
                "%s routes by broadcast, and %s waits for one outcome of each message: each message "
                "would be refused; put a pool of one worker between the two%s",
-               way->broadcast->path, source->name, way_out);
+               way->broadcast->path, source->name, remedy);
     checking->wrong = true;
 }
 

@@ -229,6 +229,7 @@ const struct weir_behaviour pgpool_orders = {
     .outputs = outputs,
     .settings_size = sizeof(struct settings),
     .state_size = sizeof(struct state),
+    .flags = WEIR_ORIGINS,
     .open = orders_open,
     .produce = orders_produce,
     .close = orders_close,

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Goal:   `weir check` warns of an output that loses what its behaviour is for, and of no other
         output of a bundled behaviour; `--strict` makes an error of it. Shows promise B63. It
-        warns of a position without a file of dead letters. Shows promise B93.
-Method: a table of the outputs of all bundled workers is compared with what `weir describe` says.
-        Then each worker is checked in a file that binds none, some and all of its outputs.
+        warns of a position without a file of dead letters. Shows promise B93. It refuses a source
+        whose messages a broadcast would refuse. Shows promise C35.
+Method: a table of the outputs of all bundled workers is compared with what `weir describe` says,
+        and so is one of all bundled sources. Then each worker is checked in a file that binds
+        none, some and all of its outputs, and each source before a broadcast.
 
     unbound.py WEIR PLUGINS TREE
 """
@@ -27,6 +29,18 @@ WORKERS = {
 }
 # A source has one output, which its key `to` binds; these ask the pool there.
 ASKING = {"http.server": "{listen: 127.0.0.1:8080}"}
+# Each source: options with which a broadcast refuses its messages, and with which it takes them.
+SOURCES = {
+    "amqp.consume": (["{queue: jobs}"], []),
+    "files.lines": (["{paths: [a], position: b}"], ["{paths: [a]}"]),
+    "files.tail": (["{paths: [a]}", "{paths: [a], position: b}"], []),
+    "gen.numbers": ([], ["{count: 1}"]),
+    "gen.forever": ([], ["{}"]),
+    "http.server": (["{mode: stored}"], ["{mode: accept}"]),
+    "queue.take": (["{file: q}"], []),
+    "stdin.lines": ([], ["{}"]),
+    "timer.cron": (["{every: 1s}"], ["{every: 1s, overlap: true}"]),
+}
 
 FAILURES = []
 
@@ -125,6 +139,19 @@ def test_source_needs_a_pool(folder):
     expect(result.returncode == 78 and "sources.in.to: is required" in result.stderr, f"{result}")
 
 
+def test_sources_before_a_broadcast(folder):
+    sources = {name for name, (role, _) in described().items() if role != "worker"}
+    expect(sources == set(SOURCES), f"the sources are {sorted(sources)}")
+    text = ('host: {{dead_letters: {{file: z}}}}\nsources: {{in: {{use: {0}, to: a, args: {1}}}}}\n'
+            'pools: {{a: {{use: sink.null, route: broadcast, size: 2}}}}\n')
+    for use, (refused, taken) in SOURCES.items():
+        for args in refused + taken:
+            result = checked(folder, text.format(use, args))
+            said = "a routes by broadcast, and in waits for one outcome" in result.stderr
+            expect(said == (args in refused) and result.returncode == (78 if said else 0),
+                   f"{use} {args}: {result}")
+
+
 def test_position_needs_a_file_of_dead_letters(folder):
     text = ('host: {{{0}}}\nsources: {{in: {{use: files.lines, to: a, args: {{paths: [x], '
             'position: {1}}}}}}}\npools: {{a: {{use: sink.null}}}}\n')
@@ -157,6 +184,7 @@ def main():
         test_each_worker(folder)
         test_answers_are_not_lost(folder)
         test_source_needs_a_pool(folder)
+        test_sources_before_a_broadcast(folder)
         test_position_needs_a_file_of_dead_letters(folder)
         test_examples_lose_nothing(folder)
     for failure in FAILURES:
