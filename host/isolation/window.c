@@ -257,7 +257,6 @@ static void begin_window(struct weir_self *self, struct proxy *proxy)
         window->size = 1;
         proxy_update_demand(self, proxy);
     }
-
     window->begin = window->given = window->end = window->ended = 0;
     window->is_alone = window->is_over = window->is_recalled = false;
     window->ending = WEIR_KEEP;

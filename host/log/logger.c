@@ -30,15 +30,6 @@ struct logger {
 };
 
 static void logger_line(void *context, const struct log_line *line);
-bool logger_try_conceal(struct logger *logger, char *text, size_t size, char *copy)
-{
-    if (!lock_try(&logger->lock))
-        return false;
-    (void)secrets_hide_by(&logger->secrets, text, strlen(text), size, copy);
-    lock_release(&logger->lock);
-    return true;
-}
-
 static void conceal_text(void *context, char *text, size_t size);
 
 uint64_t logger_date_us(void)
@@ -232,6 +223,15 @@ size_t logger_conceal(struct logger *logger, char *text, size_t length, size_t s
     length = secrets_hide(&logger->secrets, text, length, size);
     lock_release(&logger->lock);
     return length;
+}
+
+bool logger_try_conceal(struct logger *logger, char *text, size_t size, char *copy)
+{
+    if (!lock_try(&logger->lock))
+        return false;
+    (void)secrets_hide_by(&logger->secrets, text, strlen(text), size, copy);
+    lock_release(&logger->lock);
+    return true;
 }
 
 static void conceal_text(void *context, char *text, size_t size)
